@@ -1,0 +1,1 @@
+"""A hired hand for the screen."""

@@ -1,0 +1,1 @@
+"""What happened: the hash-chained log, its images and its review."""

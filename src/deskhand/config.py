@@ -1,0 +1,83 @@
+"""Settings: ``DESKHAND_*`` variables and ``config.toml``; and where data lives. Read on demand, never at import."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+
+class SettleSettings(BaseModel):
+    """Settling. What the user sets is pinned; what is not set may be learned.
+
+    ``quiet``: seconds without change that count as still. ``react``: seconds an app has to react to an act.
+    ``max_wait``: seconds after which an act returns whatever moves.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    quiet: float = Field(0.2, gt=0, le=5)
+    react: float = Field(0.3, gt=0, le=10)
+    max_wait: float = Field(8.0, gt=0, le=120)
+    ignore_regions: tuple[tuple[int, int, int, int], ...] = ()
+
+
+class Settings(BaseSettings):
+    """Everything a user can set. A variable (``DESKHAND_MODEL``, ``DESKHAND_SETTLE__QUIET``) wins over the file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="DESKHAND_", env_nested_delimiter="__", extra="forbid", frozen=True, env_ignore_empty=True
+    )
+
+    home: Path | None = None
+    model: str | None = None
+    verify_model: str | None = None
+    settle: SettleSettings = SettleSettings()
+    image_edge: int = Field(1280, ge=256, le=2576)
+    """Longest edge, in pixels, of a picture sent to a model."""
+    risk_words: tuple[str, ...] = ()
+    """Words, besides the built-in list, that make pressing what carries them sensitive."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
+        path = config_file()
+        if path.is_file():
+            sources.append(TomlConfigSettingsSource(settings_cls, toml_file=path))
+        return tuple(sources)
+
+
+def config_file() -> Path:
+    """The user's settings file (it need not exist). ``DESKHAND_CONFIG`` names another one."""
+    if named := os.environ.get("DESKHAND_CONFIG"):
+        return Path(named)
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("deskhand", appauthor=False)) / "config.toml"
+
+
+@cache
+def load_settings(**overrides: Any) -> Settings:
+    """The settings, read once. ValueError names the variable or the key that is wrong."""
+    return Settings(**overrides)
+
+
+def data_home(settings: Settings | None = None) -> Path:
+    """Where tasks and profiles are kept: ``DESKHAND_HOME``, else the platform's data directory. Not created here."""
+    home = (settings or load_settings()).home
+    if home is not None:
+        return home.expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("deskhand", appauthor=False)).absolute()

@@ -1,0 +1,1 @@
+"""The computer itself: private display, buses, sandbox, capture, input, recording."""

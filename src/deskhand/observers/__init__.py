@@ -1,0 +1,1 @@
+"""What can be seen: one node, one selector grammar, one ref table, one diff."""

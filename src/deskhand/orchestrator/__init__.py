@@ -1,0 +1,1 @@
+"""The child: the wall, the loop, its limits and its models."""

@@ -1,0 +1,1 @@
+"""Models: each module translates one wire format and nothing else."""

@@ -1,0 +1,1 @@
+"""What can be done: the action vocabulary, settling, waiting, and the public façade."""
