@@ -1,0 +1,38 @@
+# Each target sets up what it needs by itself; on a fresh machine that takes minutes, afterwards nothing.
+
+.PHONY: help setup demo test check check-all bench bare clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       two real tasks on a private desktop, no key needed"
+	@echo "make test       the test suite"
+	@echo "make check      format, lint, types, tests: what every change must pass"
+	@echo "make check-all  the same with the long tests and the benchmarks' bounds"
+	@echo "make bench      the benchmarks"
+	@echo "make bare       demo and tests in a fresh Debian 12 (root)"
+	@echo "make clean      remove what the others made"
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@.venv/bin/computer demo
+
+test: setup
+	@.venv/bin/python -m pytest
+
+check: setup
+	@scripts/check
+
+check-all: setup
+	@scripts/check --all
+
+bench: setup
+	@scripts/bench
+
+bare:
+	@scripts/bare
+
+clean:
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
