@@ -1,0 +1,93 @@
+"""What must not reach the log is replaced here, in every string of an event, just before it is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+_SHORT = 3
+"""Typed texts below this many characters are replaced where they were asked for, but not hunted elsewhere."""
+
+
+class Scrubber:
+    """Replaces secrets by ``<secret:name>`` and, with ``lengths_only``, typed text by ``<N characters>``.
+
+    Secrets are also found in the forms that other texts carry them in: JSON-escaped and percent-encoded. Typed text
+    is remembered, so that a later event that quotes it is cleaned too.
+    """
+
+    def __init__(self, secrets: Mapping[str, str] | None = None, *, lengths_only: bool = False) -> None:
+        self._lengths_only = lengths_only
+        self._replacements: dict[str, str] = {}
+        for name, value in (secrets or {}).items():
+            for form in _forms(value):
+                self._replacements[form] = f"<secret:{name}>"
+        self._order()
+
+    def clean(self, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields (JSON-ready values) without what must not be kept."""
+        if self._lengths_only and kind == "action":
+            self._learn(_typed_texts(fields.get("step")))
+        cleaned = {key: self._value(value) for key, value in fields.items()}
+        if self._lengths_only and kind == "action" and "step" in cleaned:
+            cleaned["step"] = _without_text(cleaned["step"])
+        return cleaned
+
+    def _learn(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            if len(text) >= _SHORT:
+                for form in _forms(text):
+                    self._replacements.setdefault(form, f"<{len(text)} characters>")
+        self._order()
+
+    def _order(self) -> None:
+        # Longest first: a secret that contains another one must not be left half replaced.
+        self._ordered = sorted(self._replacements.items(), key=lambda item: -len(item[0]))
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            for form, replacement in self._ordered:
+                if form in value:
+                    value = value.replace(form, replacement)
+            return value
+        if isinstance(value, dict):
+            return {self._value(key): self._value(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        return value
+
+
+def _forms(value: str) -> set[str]:
+    return {
+        value,
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        quote(value, safe=""),
+    } - {""}
+
+
+def _typed_texts(step: Any) -> Iterable[str]:
+    if isinstance(step, dict):
+        if isinstance(text := step.get("text"), str):
+            yield text
+        if isinstance(keys := step.get("keys"), str):
+            yield from (part[2:] for part in keys.split(";") if part.startswith("t:"))
+
+
+def _without_text(step: Any) -> Any:
+    if not isinstance(step, dict):
+        return step
+    step = dict(step)
+    if isinstance(text := step.get("text"), str) and not text.startswith("<secret:"):
+        step["text"] = text if text.endswith(" characters>") else f"<{len(text)} characters>"
+    if isinstance(keys := step.get("keys"), str):
+        step["keys"] = ";".join(_sequence_part(part) for part in keys.split(";"))
+    return step
+
+
+def _sequence_part(part: str) -> str:
+    if not part.startswith("t:") or part.endswith((" characters>", ">")):
+        return part
+    return f"t:<{len(part) - 2} characters>"
