@@ -1,0 +1,166 @@
+"""What changed between two looks: what appeared, vanished and changed, by the elements' own identity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from deskhand.messages import Node
+from deskhand.observers.node import quote
+from deskhand.observers.serialize import describe, is_hidden, is_wrapper, render
+
+LIMIT_CHARS: Final = 3_000
+"""The default bound of a diff as text: about 750 tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """The difference of two forests, in document order.
+
+    ``appeared`` and ``vanished`` are the topmost nodes (all below them is new or gone as well), each with the nearest
+    named ancestor; ``changed`` pairs the node before with the node after.
+    """
+
+    appeared: tuple[tuple[Node, Node | None], ...] = ()
+    vanished: tuple[tuple[Node, Node | None], ...] = ()
+    changed: tuple[tuple[Node, Node], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.appeared or self.vanished or self.changed)
+
+
+@dataclass(slots=True)
+class _Entry:
+    node: Node
+    above: Hashable
+    holder: Node | None
+    """The nearest ancestor with a name."""
+    place: int
+    """Its place among the siblings of its role."""
+
+
+def compare(old: Sequence[Node], new: Sequence[Node]) -> Delta:
+    """What is different in ``new``. Elements are the same when source and handle are; without a handle, by place."""
+    before, after = _index(old), _index(new)
+    appeared = [key for key in after if key not in before]
+    vanished = [key for key in before if key not in after]
+    renamed = _renamed(before, after, vanished, appeared)
+    gone, come = set(vanished) - {k for k, _ in renamed}, set(appeared) - {k for _, k in renamed}
+    changed = [(before[key].node, after[key].node) for key in after if key in before]
+    changed += [(before[was].node, after[now].node) for was, now in renamed]
+    return Delta(
+        appeared=tuple((e.node, e.holder) for k, e in after.items() if k in come and e.above not in come),
+        vanished=tuple((e.node, e.holder) for k, e in before.items() if k in gone and e.above not in gone),
+        changed=tuple((was, now) for was, now in changed if _look(was) != _look(now)),
+    )
+
+
+def diff(old: Sequence[Node], new: Sequence[Node], *, limit_chars: int = LIMIT_CHARS) -> str:
+    """`compare` as text with refs, at most ``limit_chars`` characters (at least 200); empty when nothing is different.
+
+    ``+`` is new, ``-`` is gone, ``~`` is changed (with what it was).
+    """
+    delta = compare(old, new)
+    blocks = [f"~ {_change(was, now)}" for was, now in delta.changed]
+    for node, holder in delta.appeared:
+        lines = render((node,), limit_chars=max(200, limit_chars // 2)).split("\n")
+        if lines and lines[0]:
+            lines[0] = f"+ {lines[0].removeprefix('- ')}{_inside(holder)}"
+            blocks.append("\n".join(lines))
+    for node, holder in delta.vanished:
+        blocks.append(f"- {describe(node)}{_inside(holder)}")
+    return _bounded(blocks, max(200, limit_chars))
+
+
+def _bounded(blocks: Sequence[str], limit: int) -> str:
+    out: list[str] = []
+    size = 0
+    for place, block in enumerate(blocks):
+        left = len(blocks) - place
+        notice = f"… {left} more changes; observe to see them"
+        if size + len(block) + 1 > limit - (len(notice) + 1 if left > 1 else 0):
+            out.append(notice)
+            break
+        out.append(block)
+        size += len(block) + 1
+    return "\n".join(out)
+
+
+def _inside(holder: Node | None) -> str:
+    return f" (in {holder.role} {quote(holder.name, 60)})" if holder is not None else ""
+
+
+def _change(was: Node, now: Node) -> str:
+    line = describe(now)
+    said: list[str] = []
+    if was.role != now.role:
+        said.append(was.role)
+    if was.name != now.name:
+        said.append(quote(was.name, 100))
+    if was.value != now.value and "password" not in now.states:
+        said.append(f"value {quote(was.value, 100)}" if was.value is not None else "no value")
+    lost = sorted(_visible_states(was) - now.states)
+    gained = [f"not {state}" for state in sorted(_visible_states(now) - was.states)]
+    if lost or gained:
+        said.append(" ".join([*lost, *gained]))
+    if was.description != now.description and not said:
+        said.append(quote(was.description, 100))
+    return f"{line} (was {', '.join(said)})"
+
+
+def _visible_states(node: Node) -> frozenset[str]:
+    return node.states - {"offscreen", "editable", "multiline", "active"}
+
+
+def _look(node: Node) -> tuple[object, ...]:
+    """What of a node is worth telling about. Where it stands is not: a scrolled list would be all changes."""
+    return node.role, node.name, node.value, node.description, _visible_states(node)
+
+
+def _index(roots: Sequence[Node]) -> dict[Hashable, _Entry]:
+    """Every node that is shown, by its identity."""
+    entries: dict[Hashable, _Entry] = {}
+    counts: Counter[Hashable] = Counter()
+    stack: list[tuple[Node, Hashable, Node | None]] = [(root, None, None) for root in reversed(roots)]
+    while stack:
+        node, above, holder = stack.pop()
+        if is_hidden(node):
+            continue
+        key = above
+        if not is_wrapper(node):
+            counts[(above, node.role)] += 1
+            place = counts[(above, node.role)]
+            key = (node.source, node.handle)
+            if node.handle is None:
+                counts[(above, node.role, node.name)] += 1
+                key = (above, node.role, node.name, counts[(above, node.role, node.name)])
+            if key not in entries:
+                entries[key] = _Entry(node, above, holder, place)
+        below = node if node.name else holder
+        stack.extend((child, key, below) for child in reversed(node.children))
+    return entries
+
+
+def _renamed(
+    before: dict[Hashable, _Entry],
+    after: dict[Hashable, _Entry],
+    vanished: Sequence[Hashable],
+    appeared: Sequence[Hashable],
+) -> list[tuple[Hashable, Hashable]]:
+    """Pairs that are one element under a new identity: same parent, same role, same place among those.
+
+    Pages give an element that is renamed a new identity, and text has none of its own.
+    """
+    places: dict[Hashable, Hashable] = {}
+    for key in vanished:
+        entry = before[key]
+        places[(entry.above, entry.node.role, entry.place)] = key
+    pairs: list[tuple[Hashable, Hashable]] = []
+    for key in appeared:
+        entry = after[key]
+        was = places.pop((entry.above, entry.node.role, entry.place), None)
+        if was is not None:
+            pairs.append((was, key))
+    return pairs
