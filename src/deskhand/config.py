@@ -36,6 +36,8 @@ class Settings(BaseSettings):
     home: Path | None = None
     model: str | None = None
     verify_model: str | None = None
+    models: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """What a model can take or costs, by its name (``*`` allowed): see `orchestrator.models.capabilities`."""
     settle: SettleSettings = SettleSettings()
     image_edge: int = Field(1280, ge=256, le=2576)
     """Longest edge, in pixels, of a picture sent to a model."""

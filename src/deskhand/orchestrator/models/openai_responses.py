@@ -1,0 +1,214 @@
+"""OpenAI Responses: entries to the wire and back. Nothing is kept at the provider; reasoning travels encrypted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from deskhand.errors import ModelError, ModelRefused
+from deskhand.messages import (
+    Image,
+    Json,
+    Results,
+    Stop,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Transcript,
+    Turn,
+    Usage,
+    Words,
+)
+from deskhand.orchestrator.models.capabilities import Capabilities
+from deskhand.orchestrator.models.images import Pictures
+from deskhand.orchestrator.models.prices import cost_usd
+from deskhand.orchestrator.models.transcripts import (
+    cache_key,
+    clean,
+    conversation,
+    image_label,
+    keep_content,
+    own_content,
+    parse_arguments,
+    system_text,
+    unseen,
+)
+from deskhand.orchestrator.models.transport import MalformedReply, Remaining, Transport
+
+_API = "openai"
+_INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
+
+
+class OpenAIResponsesModel:
+    """An OpenAI model through the Responses API (``OPENAI_API_KEY``, ``OPENAI_BASE_URL``)."""
+
+    def __init__(self, name: str, known: Capabilities, remaining: Remaining) -> None:
+        import openai
+
+        self.name = f"openai:{name}"
+        self.capabilities = known
+        self._model = name
+        self._transport = Transport(
+            openai,
+            lambda: openai.AsyncOpenAI(max_retries=0),
+            provider="openai",
+            key="OPENAI_API_KEY",
+            remaining=remaining,
+        )
+
+    async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
+        pictures = Pictures(transcript, self.capabilities)
+        reply = await self._transport.post("/responses", self._request(transcript, tools, pictures))
+        return self._read(reply, pictures)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._transport.aclose()
+
+    # --- entries to the wire -------------------------------------------------------------------------------------
+
+    def _request(self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures) -> Json:
+        system = system_text(transcript)
+        body: Json = {
+            "model": self._model,
+            "input": self._items(transcript, pictures),
+            "store": False,
+            "include": ["reasoning.encrypted_content"],
+            "prompt_cache_key": cache_key(system),
+        }
+        if system:
+            body["instructions"] = system
+        if tools:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "name": tool.name,
+                    "description": clean(tool.description),
+                    "parameters": clean(tool.schema),
+                    "strict": False,
+                }
+                for tool in tools
+            ]
+        if not self.capabilities.parallel_calls:
+            body["parallel_tool_calls"] = False
+        if self.capabilities.max_output is not None:
+            body["max_output_tokens"] = self.capabilities.max_output
+        return body
+
+    def _items(self, transcript: Transcript, pictures: Pictures) -> list[Json]:
+        items: list[Json] = []
+        for entry in conversation(transcript):
+            if isinstance(entry, Turn):
+                items += self._assistant(entry)
+            elif isinstance(entry, Results):
+                items += (self._result(result, pictures) for result in entry.results)
+            elif content := self._words(entry, pictures):
+                items.append({"type": "message", "role": "user", "content": content})
+        return items
+
+    def _assistant(self, turn: Turn) -> list[Json]:
+        own = own_content(turn, _API, self._model)
+        if own is not None:
+            return own
+        items: list[Json] = [{"role": "assistant", "content": clean(turn.text)}] if turn.text else []
+        for call in turn.calls:
+            arguments = json.dumps(clean(call.arguments))
+            items.append(
+                {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
+            )
+        return items
+
+    def _result(self, result: ToolResult, pictures: Pictures) -> Json:
+        output: Any = clean(result.text) or ("failed" if result.is_error else "done")
+        if result.images:
+            output = self._words(Words(role="user", text=result.text, images=result.images), pictures)
+        return {"type": "function_call_output", "call_id": result.call_id, "output": output}
+
+    def _words(self, words: Words, pictures: Pictures) -> list[Json]:
+        content: list[Json] = [{"type": "input_text", "text": clean(words.text)}] if words.text else []
+        for image in words.images:
+            content += self._image(image, pictures)
+        return content
+
+    def _image(self, image: Image, pictures: Pictures) -> list[Json]:
+        if not self.capabilities.vision:
+            return [{"type": "input_text", "text": unseen(image)}]
+        detail = self.capabilities.image_detail or "high"
+        label: list[Json] = [{"type": "input_text", "text": text}] if (text := image_label(image)) else []
+        return [*label, {"type": "input_image", "image_url": pictures.encode(image).url, "detail": detail}]
+
+    # --- the wire to a turn --------------------------------------------------------------------------------------
+
+    def _read(self, reply: Json, pictures: Pictures) -> Turn:
+        _raise_failure(reply)
+        output = reply.get("output")
+        if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
+            raise MalformedReply("openai: the reply has no output")
+        parts = [
+            part
+            for item in output
+            if item.get("type") == "message"
+            for part in item.get("content") or []
+            if isinstance(part, dict)
+        ]
+        texts = [str(part.get("text") or part.get("refusal") or "") for part in parts]
+        calls = tuple(_call(item, pictures) for item in output if item.get("type") == "function_call")
+        stop: Stop = "calls" if calls else "end"
+        if reply.get("status") == "incomplete":
+            details = reply.get("incomplete_details")
+            stop = _INCOMPLETE.get(str(details.get("reason")) if isinstance(details, dict) else "", "length")
+        if any(part.get("type") == "refusal" for part in parts):
+            stop = "refusal"
+        model = str(reply.get("model") or self._model)
+        return Turn(
+            text="\n".join(text for text in texts if text),
+            calls=calls,
+            usage=self._usage(reply.get("usage"), model, pictures.count),
+            stop=stop,
+            model=model,
+            raw=keep_content(_API, self._model, clean(output)),
+        )
+
+    def _usage(self, usage: Any, model: str, images: int) -> Usage:
+        counts = usage if isinstance(usage, dict) else {}
+        details = counts.get("input_tokens_details")
+        details = details if isinstance(details, dict) else {}
+        total, output = int(counts.get("input_tokens") or 0), int(counts.get("output_tokens") or 0)
+        cached = int(details.get("cached_tokens") or 0)
+        cost = cost_usd(
+            model,
+            self.capabilities,
+            input_tokens=total,
+            output_tokens=output,
+            cached_tokens=cached,
+            written_tokens=int(details.get("cache_write_tokens") or 0),
+        )
+        return Usage(
+            input_tokens=total, output_tokens=output, cached_tokens=cached, images=images, cost_usd=cost
+        )
+
+
+def _raise_failure(reply: Json) -> None:
+    """A response may arrive with HTTP 200 and say that it failed."""
+    if reply.get("status") not in ("failed", "cancelled"):
+        return
+    error = reply.get("error")
+    code, message = (
+        (str(error.get("code")), str(error.get("message"))) if isinstance(error, dict) else ("", "")
+    )
+    if code in ("invalid_prompt", "content_filter"):
+        raise ModelRefused(f"openai: {message or 'the model declined'}")
+    raise ModelError(f"openai: the response failed: {message or code or 'no reason given'}")
+
+
+def _call(item: Json, pictures: Pictures) -> ToolCall:
+    arguments, invalid = parse_arguments(item.get("arguments"))
+    if item.get("status") == "incomplete" and not invalid:
+        arguments, invalid = {}, f"{item.get('arguments')} (cut off by the output limit)"
+    return ToolCall(
+        id=str(item.get("call_id") or item.get("id") or ""),
+        name=str(item.get("name") or ""),
+        arguments=pictures.to_image(arguments),
+        invalid=invalid,
+    )
