@@ -31,7 +31,7 @@ class Line:
 
 
 def seal(event: dict[str, Any], prev: str) -> tuple[bytes, str]:
-    """The line of ``event``, LF included, and its hash. ``event`` must be JSON-ready and hold neither of the last two keys.
+    """The line of ``event`` (JSON-ready, without the last two keys), LF included, and its hash.
 
     The hash is SHA-256 over the line's bytes before ``,"hash":``, so that a verifier compares bytes and never parsed
     values.

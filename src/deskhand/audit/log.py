@@ -160,6 +160,14 @@ class AuditLog:
                     _logger.exception("a listener of the audit log failed")
             return written
 
+    def scrub(self, text: str) -> str:
+        """``text`` with each secret replaced by ``<secret:name>``, for what is kept beside the log."""
+        return self._scrubber.text(text)
+
+    def scrub_json(self, value: Any) -> Any:
+        """JSON-ready data with the secrets replaced in each of its strings (numbers and structure stay)."""
+        return self._scrubber.value(value)
+
     def store_image(self, data: bytes, suffix: str = "png") -> str:
         """Keep a picture under its SHA-256, which is returned for use in events."""
         return self.images.put(data, suffix)

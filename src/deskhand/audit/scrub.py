@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -30,7 +31,7 @@ class Scrubber:
         """The fields (JSON-ready values) without what must not be kept."""
         if self._lengths_only and kind == "action":
             self._learn(_typed_texts(fields.get("step")))
-        cleaned = {key: self._value(value) for key, value in fields.items()}
+        cleaned = {key: self.value(value) for key, value in fields.items()}
         if self._lengths_only and kind == "action" and "step" in cleaned:
             cleaned["step"] = _without_text(cleaned["step"])
         return cleaned
@@ -46,26 +47,30 @@ class Scrubber:
         # Longest first: a secret that contains another one must not be left half replaced.
         self._ordered = sorted(self._replacements.items(), key=lambda item: -len(item[0]))
 
-    def _value(self, value: Any) -> Any:
+    def text(self, text: str) -> str:
+        """One string without what must not be kept."""
+        for form, replacement in self._ordered:
+            if form in text:
+                text = text.replace(form, replacement)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """JSON-ready data without what must not be kept, in any of its strings."""
         if isinstance(value, str):
-            for form, replacement in self._ordered:
-                if form in value:
-                    value = value.replace(form, replacement)
-            return value
+            return self.text(value)
         if isinstance(value, dict):
-            return {self._value(key): self._value(item) for key, item in value.items()}
+            return {self.value(key): self.value(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._value(item) for item in value]
+            return [self.value(item) for item in value]
         return value
 
 
 def _forms(value: str) -> set[str]:
-    return {
-        value,
-        json.dumps(value)[1:-1],
-        json.dumps(value, ensure_ascii=False)[1:-1],
-        quote(value, safe=""),
-    } - {""}
+    escaped = json.dumps(value)[1:-1]
+    forms = {value, escaped, json.dumps(escaped)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    with contextlib.suppress(UnicodeEncodeError):  # a lone surrogate has no percent-encoding
+        forms.add(quote(value, safe=""))
+    return forms - {""}
 
 
 def _typed_texts(step: Any) -> Iterable[str]:

@@ -15,20 +15,26 @@ from deskhand.audit.read import is_running, last_events, read_events
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
-_MOODS = """able brave brisk calm clear clever cool eager early fair fine fond free fresh gentle glad good grand happy
-honest jolly keen kind light lively lucky mellow merry mild neat nimble noble open patient plain prime proud quick quiet
-ready ripe sage sharp shy silent smart smooth snug steady still sunny sure swift tidy true warm wise witty young""".split()
-_ANIMALS = """ant badger bat bear beaver bee bison boar crane crow deer dove duck eagle elk falcon finch fox frog gecko
-goat goose hare hawk heron horse ibis jay koala lark lemur lion lynx mole moose moth mouse newt otter owl panda pike pony
-puffin quail rabbit ram raven robin seal shrew sparrow stork swan swift tern thrush tiger toad trout vole wolf wren""".split()
+_MOODS = """
+able brave brisk calm clear clever cool eager early fair fine fond free fresh gentle glad good grand
+happy honest jolly keen kind light lively lucky mellow merry mild neat nimble noble open patient
+plain prime proud quick quiet ready ripe sage sharp shy silent smart smooth snug steady still sunny
+sure swift tidy true warm wise witty young
+""".split()
+_ANIMALS = """
+ant badger bat bear beaver bee bison boar crane crow deer dove duck eagle elk falcon finch fox frog
+gecko goat goose hare hawk heron horse ibis jay koala lark lemur lion lynx mole moose moth mouse
+newt otter owl panda pike pony puffin quail rabbit ram raven robin seal shrew sparrow stork swan
+swift tern thrush tiger toad trout vole wolf wren
+""".split()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
     """One task in a list.
 
-    ``state``: ``running`` (a living process writes its log), ``finished``, or ``dead`` (the log has no end and no writer).
-    ``status`` and ``reason`` are the task's own, None until it has finished.
+    ``state``: ``running`` (a living process writes its log), ``finished``, or ``dead`` (its log has neither an end nor
+    a writer). ``status`` and ``reason`` are the task's own, None until it has finished.
     """
 
     conversation: str

@@ -13,10 +13,10 @@ from deskhand.audit.images import ImageStore
 class Verification:
     """What became of a check.
 
-    ``lines`` counts the whole lines of the chain; ``intact`` says that all of it holds (a torn last line, one without its
-    LF, does not break it: ``torn``). ``bad_line`` (from 1) and ``why`` name the first fault. ``head`` is the hash of the
-    last good line. ``expected_at`` is the line whose hash was asked for: None when none was asked for or none has it.
-    ``sealed`` counts torn lines that a resumed task accounted for.
+    ``lines`` counts the whole lines of the chain; ``intact`` says that all of it holds (a torn last line, one
+    without its LF, does not break it: ``torn``). ``bad_line`` (from 1) and ``why`` name the first fault. ``head`` is
+    the hash of the last good line. ``expected_at`` is the line whose hash was asked for: None when none was asked for
+    or none has it. ``sealed`` counts torn lines that a resumed task accounted for.
     """
 
     lines: int
