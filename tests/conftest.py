@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["wire"]  # the stand-in for model servers: fixture `wire`
+
 _SECRET = re.compile(r"(_API_KEY|_TOKEN|_BASE_URL|_AUTH_SOCK)$")
 
 
