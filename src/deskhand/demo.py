@@ -61,7 +61,7 @@ def shop() -> Iterator[Shop]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class names it)
             """Keep quiet: the terminal belongs to the demo."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
