@@ -296,11 +296,16 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What the child is told: ``role`` ``system`` is the brief and the rules, ``user`` all else (nudges, answers)."""
+    """What the child is told: ``role`` ``system`` is the rules, ``user`` all else (the brief, nudges, answers).
+
+    ``goal`` and ``inputs`` (field label, value) are set on the brief only, for models that do not read prose.
+    """
 
     role: Literal["system", "user"]
     text: str
     images: tuple[Image, ...] = ()
+    goal: str = ""
+    inputs: tuple[tuple[str, str], ...] = ()
     observation: Observation | None = field(default=None, compare=False, repr=False)
 
 

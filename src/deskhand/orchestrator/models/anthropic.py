@@ -68,7 +68,9 @@ class AnthropicModel:
         pictures = Pictures(transcript, self.capabilities)
         body = self._request(transcript, tools, pictures)
         headers = {"anthropic-beta": _BOUND_THINKING_BETA} if self.capabilities.bound_thinking else {}
-        return self._read(await self._transport.post("/v1/messages", body, headers=headers), pictures)
+        return await self._transport.post(
+            "/v1/messages", body, lambda reply: self._read(reply, pictures), headers=headers
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -60,8 +60,8 @@ _GPT_5_4 = replace(
 _TABLE: dict[str, tuple[tuple[str, Capabilities], ...]] = {
     "anthropic": (
         ("claude-3*", _CLAUDE_OLD),
-        ("claude-*-4-5*", replace(_CLAUDE_OLD, computer="computer_20250124")),
         ("claude-opus-4-5*", replace(_CLAUDE_OLD, computer="computer_20251124")),
+        ("claude-*-4-5*", _CLAUDE_OLD),
         ("claude-*-4-6*", _CLAUDE_4),
         ("claude-opus-4-7*", _CLAUDE_4_7),
         ("claude-opus-4-8*", _CLAUDE_5),

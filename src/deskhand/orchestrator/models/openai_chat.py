@@ -62,37 +62,38 @@ class OpenAIChatModel:
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
         pictures = Pictures(transcript, self.capabilities)
         try:
-            reply = await self._post(transcript, tools, pictures)
+            return await self._ask(transcript, tools, pictures)
         except StatusError as error:
-            if (
-                not pictures.count
-                or error.status not in _MAY_MEAN_NO_VISION
-                or error.code == "context_length_exceeded"
-            ):
-                raise
-            reply, pictures = await self._post_without_pictures(transcript, tools, error)
-        return self._read(reply, tools, pictures)
+            refused = error
+        may_be_blind = refused.status in _MAY_MEAN_NO_VISION and refused.code != "context_length_exceeded"
+        if not pictures.count or not may_be_blind:
+            raise refused
+        return await self._ask_without_pictures(transcript, tools, refused)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _post(self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures) -> Json:
-        return await self._transport.post("/chat/completions", self._request(transcript, tools, pictures))
+    async def _ask(self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures) -> Turn:
+        body = self._request(transcript, tools, pictures)
+        return await self._transport.post(
+            "/chat/completions", body, lambda reply: self._read(reply, tools, pictures)
+        )
 
-    async def _post_without_pictures(
+    async def _ask_without_pictures(
         self, transcript: Transcript, tools: Sequence[ToolSpec], refused: StatusError
-    ) -> tuple[Json, Pictures]:
+    ) -> Turn:
         """Servers word it in many ways that they cannot see; what all do is accept the same without pictures."""
         seeing, self.capabilities = self.capabilities, replace(self.capabilities, vision=False)
-        pictures = Pictures(transcript, self.capabilities)
         try:
-            reply = await self._post(transcript, tools, pictures)
-        except BaseException:
+            turn = await self._ask(transcript, tools, Pictures(transcript, self.capabilities))
+        except BaseException as error:
             self.capabilities = seeing
+            if isinstance(error, StatusError):
+                raise refused from None
             raise
         logger.warning("%s takes no pictures (%s); it goes on with text alone", self.name, refused)
-        return reply, pictures
+        return turn
 
     # --- entries to the wire -------------------------------------------------------------------------------------
 

@@ -59,8 +59,8 @@ class OpenAIResponsesModel:
 
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
         pictures = Pictures(transcript, self.capabilities)
-        reply = await self._transport.post("/responses", self._request(transcript, tools, pictures))
-        return self._read(reply, pictures)
+        body = self._request(transcript, tools, pictures)
+        return await self._transport.post("/responses", body, lambda reply: self._read(reply, pictures))
 
     async def aclose(self) -> None:
         """Close the connections."""

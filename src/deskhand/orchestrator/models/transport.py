@@ -10,10 +10,12 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from deskhand.errors import ModelError, ModelRefused
 from deskhand.messages import Json
+
+T = TypeVar("T")
 
 Remaining: TypeAlias = Callable[[], float]
 """Seconds that are left; asked anew each time, because the clock of a task stands still while a person holds it."""
@@ -112,12 +114,14 @@ class Transport:
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.close()
 
-    async def post(self, path: str, body: Json, *, headers: Mapping[str, str] | None = None) -> Json:
-        """The reply to ``body``, a JSON object. ModelError when there is none within the time that is left."""
+    async def post(
+        self, path: str, body: Json, read: Callable[[Json], T], *, headers: Mapping[str, str] | None = None
+    ) -> T:
+        """What ``read`` makes of the reply, a JSON object. ModelError when there is none in the time that is left."""
         delay, failures, malformed = FIRST_DELAY, 0, 0
         while True:
             try:
-                return await self._send(path, body, headers or {})
+                return read(await self._send(path, body, headers or {}))
             except ModelError as error:
                 failures += 1
                 malformed += isinstance(error, MalformedReply)

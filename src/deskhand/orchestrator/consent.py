@@ -1,0 +1,122 @@
+"""Consent: sensitive acts that the caller did not name are put to whoever is there, before they happen."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from deskhand.audit.log import AuditLog
+from deskhand.config import load_settings
+from deskhand.errors import StopTask
+from deskhand.messages import Json, Node, Target
+from deskhand.orchestrator.brief import Brief
+from deskhand.orchestrator.limits import Meter
+from deskhand.orchestrator.link import CallerGone, Link
+
+RISK_WORDS = """
+pay buy purchase order checkout subscribe donate transfer withdraw bid
+send submit-payment publish post tweet share-publicly reply-all
+delete remove erase discard-all uninstall wipe format deactivate unsubscribe
+grant revoke invite make-public change-password reset-password
+bezahlen kaufen bestellen überweisen senden veröffentlichen löschen entfernen
+payer acheter commander envoyer publier supprimer
+pagar comprar pedir enviar publicar eliminar borrar
+pagare acquistare ordinare inviare pubblicare eliminare
+支付 购买 发送 发布 删除 購入 支払う 送信 公開 削除
+""".split()
+"""Words on a control whose pressing pays, buys, sends, publishes, deletes or changes access, in several languages."""
+
+_PRESSES = {"click", "invoke", "toggle", "select", "menu"}
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def risky_words(label: str, extra: Iterable[str] = ()) -> set[str]:
+    """The risk words that a label carries."""
+    found = words_of(label)
+    listed = {word.casefold() for word in (*RISK_WORDS, *extra)}
+    plain = {word for word in listed if "-" not in word}
+    phrases = {word for word in listed if "-" in word and words_of(word.replace("-", " ")) <= found}
+    scripts = {word for word in plain if not word.isascii() and len(word) > 1 and word in label.casefold()}
+    return (found & plain) | phrases | scripts
+
+
+class Gate:
+    """Called before each act with what it is aimed at; returns a refusal, or None to go on."""
+
+    def __init__(
+        self, brief: Brief, link: Link, log: AuditLog, meter: Meter, send_clock: Callable[[], None]
+    ) -> None:
+        self._brief, self._link, self._log, self._meter, self._send_clock = (
+            brief,
+            link,
+            log,
+            meter,
+            send_clock,
+        )
+        self._extra = load_settings().risk_words
+        named = (brief.goal, brief.context, *brief.inputs, *brief.inputs.values(), *brief.expect)
+        self._named = set().union(*(words_of(text) for text in named))
+        self._decided: dict[str, bool] = {}
+
+    async def __call__(self, step: Json, target: Target | None, node: Node | None) -> str | None:
+        why = self.sensitive(step, target, node)
+        if not why:
+            return None
+        allowed, by = await self.decide(why, step, target)
+        self._log.write("consent", what=why, step=step, target=target, allowed=allowed, by=by)
+        return None if allowed else f"denied: {why}. Do not try to reach it another way."
+
+    def sensitive(self, step: Json, target: Target | None, node: Node | None) -> str:
+        """What makes this act sensitive and not authorised by the caller's own words; empty when nothing does."""
+        kind = step.get("kind")
+        if kind == "upload" and not self._named & {"upload", "attach", "file"}:
+            return "uploading a file"
+        if kind in ("fill", "type") and node is not None and "password" in node.states:
+            text = str(step.get("text", ""))
+            if not (re.fullmatch(r"<secret:[^>]+>", text) or text in self._brief.inputs.values()):
+                return "entering a password that the caller did not give"
+        if kind not in _PRESSES:
+            return ""
+        label = target.name if target is not None else ""
+        if kind == "menu":
+            label = " ".join(str(part) for part in step.get("path", ())[-1:])
+        words = risky_words(label, self._extra)
+        if not words or words & self._named:
+            return ""
+        return f"pressing {label!r}"
+
+    async def decide(self, why: str, step: Json, target: Target | None) -> tuple[bool, str]:
+        """Whether it may happen, and who said so. StopTask ``consent`` when nobody is there to ask."""
+        confirm = self._brief.policy.confirm
+        if confirm in ("allow", "deny"):
+            return confirm == "allow", "policy"
+        if why in self._decided:
+            return self._decided[why], "earlier answer"
+        question = {
+            "kind": "consent",
+            "question": f"The task wants to do this: {why}. Allow it?",
+            "what": why,
+            "step": step,
+            "target": {"role": target.role, "name": target.name, "app": target.app} if target else None,
+        }
+        if not self._brief.answers:
+            raise StopTask("consent", f"{why} needs consent, and nobody was there to give it")
+        self._meter.pause()
+        self._send_clock()
+        try:
+            async with asyncio.timeout(self._brief.limits.human_wait):
+                answer = await self._link.ask("confirm", question)
+        except TimeoutError:
+            raise StopTask("nobody_answered", f"{why} needs consent, and nobody answered") from None
+        except CallerGone:
+            raise StopTask("consent", f"{why} needs consent, and nobody was there to give it") from None
+        finally:
+            self._meter.resume()
+            self._send_clock()
+        self._decided[why] = answer is True or str(answer).strip().casefold() in ("y", "yes", "allow", "true")
+        return self._decided[why], "person"

@@ -1,0 +1,101 @@
+"""``tasks/<conversation>/control.sock``: how another process stops a task or asks how it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deskhand.errors import DeskhandError
+from deskhand.messages import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "control.sock"
+
+
+class NotRunning(DeskhandError):
+    """No worker listens for this conversation."""
+
+
+@contextmanager
+def _address(directory: Path) -> Iterator[str]:
+    """A short address of the socket: unix addresses end at 108 bytes, data directories need not."""
+    fd = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}/{NAME}"
+    finally:
+        os.close(fd)
+
+
+def connect(directory: Path, *, timeout: float = 5.0) -> socket.socket:
+    """A connection to the task's worker; `NotRunning` when there is none."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    sock.settimeout(timeout)
+    try:
+        with _address(directory) as address:
+            sock.connect(address)
+    except OSError as error:
+        sock.close()
+        raise NotRunning(f"{directory.name} is not running") from error
+    return sock
+
+
+def send(directory: Path, command: Json, *, timeout: float = 5.0) -> Json:
+    """Send one command (``{"command": "stop" | "status"}``) and return the answer; `NotRunning` when nobody listens."""
+    with connect(directory, timeout=timeout) as sock:
+        sock.sendall(json.dumps(command).encode() + b"\n")
+        with sock.makefile("rb") as stream:
+            answer = stream.readline()
+    if not answer:
+        raise NotRunning(f"{directory.name} ended while it was asked")
+    reply: Json = json.loads(answer)
+    return reply
+
+
+class ControlServer:
+    """Listens beside the log. ``answer`` gets a command and returns the reply."""
+
+    def __init__(self, directory: Path, answer: Callable[[Json], Json]) -> None:
+        self._directory, self._answer = directory, answer
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        with suppress(FileNotFoundError):
+            (self._directory / NAME).unlink()
+        previous = os.umask(0o177)
+        try:
+            with _address(self._directory) as address:
+                sock.bind(address)
+        finally:
+            os.umask(previous)
+        self._server = await asyncio.start_unix_server(self._serve, sock=sock)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(5):
+                command = json.loads(await reader.readline())
+            if isinstance(command, dict) and command.get("command") == "wait":
+                await reader.read()  # until the other end leaves, or this process does
+                return
+            async with asyncio.timeout(5):
+                reply = self._answer(command) if isinstance(command, dict) else {"error": "not a JSON object"}
+                writer.write(json.dumps(reply).encode() + b"\n")
+                await writer.drain()
+        except (TimeoutError, ValueError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        with suppress(FileNotFoundError):
+            (self._directory / NAME).unlink()

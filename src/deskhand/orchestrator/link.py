@@ -1,0 +1,99 @@
+"""The worker's end of the pipe: frames up, answers down, and what happens when the other end goes away."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from deskhand.errors import DeskhandError, StopTask
+from deskhand.messages import Json
+from deskhand.orchestrator.brief import DOWN, AnswerFrame, CancelFrame, QuestionFrame, line
+
+FRAME_LIMIT = 64 * 2**20
+"""Bytes of the longest line accepted: a transcript with a few pictures on its way to the caller's own model."""
+
+QuestionKind = Literal["confirm", "question", "model", "output"]
+
+
+class CallerGone(DeskhandError):
+    """Nobody is at the other end who could answer."""
+
+
+class Link:
+    """The connection to whoever follows this task at the moment: the caller, or one who resumed it.
+
+    ``on_cancel(by)`` is called when the other end asks to stop, ``on_gone()`` when it closed. Frames to nobody are
+    dropped: the log has everything.
+    """
+
+    def __init__(self, *, on_cancel: Callable[[str], None], on_gone: Callable[[], None]) -> None:
+        self._on_cancel, self._on_gone = on_cancel, on_gone
+        self._writer: asyncio.StreamWriter | None = None
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[AnswerFrame]] = {}
+
+    @property
+    def attached(self) -> bool:
+        return self._writer is not None
+
+    async def follow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one other end until it closes."""
+        self._writer = writer
+        try:
+            while text := await reader.readline():
+                self._take(text)
+        except (ConnectionError, ValueError):
+            pass
+        finally:
+            if self._writer is writer:
+                self._writer = None
+                for future in self._waiting.values():
+                    if not future.done():
+                        future.set_exception(CallerGone("the caller went away"))
+                self._on_gone()
+
+    def _take(self, text: bytes) -> None:
+        try:
+            frame = DOWN.validate_json(text)
+        except ValidationError:
+            return
+        if isinstance(frame, CancelFrame):
+            self._on_cancel(frame.by)
+        elif (future := self._waiting.get(frame.id)) is not None and not future.done():
+            future.set_result(frame)
+
+    def send(self, frame: BaseModel) -> None:
+        """Put a frame on its way without waiting: a caller that does not read cannot hold the task up."""
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.write(line(frame))
+
+    async def ask(self, kind: QuestionKind, payload: Json) -> Any:
+        """Ask the other end; `CallerGone` when nobody is there, StopTask when its callback failed."""
+        if self._writer is None:
+            raise CallerGone("nobody follows this task")
+        number = next(self._ids)
+        future: asyncio.Future[AnswerFrame] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        try:
+            self.send(QuestionFrame(id=number, kind=kind, payload=payload))
+            answer = await future
+        finally:
+            del self._waiting[number]
+        if answer.error is not None:
+            reason: Literal["model_error", "gave_up"] = "model_error" if kind == "model" else "gave_up"
+            raise StopTask(reason, f"the caller's {kind} callback failed: {answer.error}")
+        return answer.value
+
+    async def flush(self, timeout: float) -> None:
+        """Wait until what was sent is in the pipe, at most ``timeout`` seconds."""
+        if self._writer is not None:
+            try:
+                async with asyncio.timeout(timeout):
+                    self._writer.transport.set_write_buffer_limits(high=0)
+                    await self._writer.drain()
+            except (TimeoutError, ConnectionError):
+                pass

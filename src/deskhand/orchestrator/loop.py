@@ -1,0 +1,238 @@
+"""The one model loop: ask the model, run its calls, record, repeat until `finish`, `ask` or a limit."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from deskhand.errors import ModelRefused, ToolError
+from deskhand.messages import Entry, Model, Observation, Results, ToolCall, ToolResult, ToolSpec, Turn, Words
+from deskhand.orchestrator.brief import Brief
+from deskhand.orchestrator.context import view
+from deskhand.orchestrator.limits import Meter
+from deskhand.orchestrator.record import Record
+from deskhand.orchestrator.result import Outcome
+from deskhand.orchestrator.stuck import Repetition
+from deskhand.orchestrator.verify import CheckOutput, Eyewitness, verify
+from deskhand.prompts import render
+from deskhand.tools.arguments import Ask, Finish
+from deskhand.tools.toolbox import parse_arguments
+
+ALONE = (
+    "Not done: `{name}` must be the only call of its turn. See what came of the others first, then call it."
+)
+NO_CALL = "Nothing happens without a tool call. Act, or end with `finish` (or `ask`)."
+QUIET_TURNS = 3
+"""Turns without a call after which the task ends."""
+
+AskPerson = Callable[[str], Awaitable[str | None]]
+
+
+class Hand(Eyewitness, Protocol):
+    """The desktop as the loop needs it."""
+
+    async def observe(self) -> Observation: ...
+
+
+class Tools(Protocol):
+    """The tools of the child (`tools.toolbox.Toolbox`)."""
+
+    def specs(self) -> list[ToolSpec]: ...
+
+    async def call(self, call: ToolCall) -> ToolResult: ...
+
+
+class Child:
+    """A model at work on a desktop, with a context of its own."""
+
+    def __init__(
+        self,
+        brief: Brief,
+        *,
+        model: Model,
+        hand: Hand,
+        tools: Tools,
+        meter: Meter,
+        record: Record,
+        ask: AskPerson,
+        check_output: CheckOutput | None,
+    ) -> None:
+        self.brief, self.model, self.hand, self.tools = brief, model, hand, tools
+        self.meter, self.record, self.ask, self.check_output = meter, record, ask, check_output
+        self.transcript: list[Entry] = []
+        self._repetition = Repetition()
+        self._quiet = 0
+        self._rejected = 0
+
+    async def run(self) -> Outcome:
+        """Work until there is an outcome. Raises StopTask at a limit, ModelError, DesktopError."""
+        await self.begin()
+        while True:
+            self.meter.check()
+            turn = await self.think()
+            outcome = await self.perform(turn)
+            if outcome is not None:
+                return outcome
+
+    async def begin(self) -> None:
+        """The rules, then the goal together with the first look at the desktop."""
+        start = time.monotonic()
+        observation = await self.hand.observe()
+        self.record.observation(observation, time.monotonic() - start)
+        self.say(Words(role="system", text=render("system")))
+        self.say(
+            Words(
+                role="user",
+                text=render(
+                    "brief",
+                    goal=self.brief.goal,
+                    details=_details(self.brief),
+                    seconds=f"{self.meter.remaining():.0f}",
+                    steps=f"{self.brief.limits.steps} turns"
+                    if self.brief.limits.steps
+                    else "no limit of turns",
+                    observation=observation.text,
+                ),
+                images=(observation.image,) if observation.image else (),
+                goal=self.brief.goal,
+                inputs=tuple(self.brief.inputs.items()),
+                observation=observation,
+            )
+        )
+
+    async def think(self) -> Turn:
+        """One turn of the model, recorded."""
+        specs = self.tools.specs()
+        if self.meter.last_turn():
+            specs = [spec for spec in specs if spec.name == "finish"]
+        start = time.monotonic()
+        turn = await self.model.turn(view(self.transcript), specs)
+        self.meter.add(turn.usage)
+        self.record.model_call(self.model.name, turn, time.monotonic() - start)
+        self.say(turn)
+        if turn.stop == "refusal":
+            raise ModelRefused(turn.text or "the model declined to go on")
+        return turn
+
+    async def perform(self, turn: Turn) -> Outcome | None:
+        """Run a turn's calls in order. An outcome when the task is over, else the answers go to the child."""
+        if not turn.calls:
+            return self.nudge(turn)
+        self._quiet = 0
+        if len(turn.calls) == 1 and turn.calls[0].name == "finish" and not turn.calls[0].invalid:
+            return await self.finish(turn.calls[0])
+        if len(turn.calls) == 1 and turn.calls[0].name == "ask" and not turn.calls[0].invalid:
+            return await self.question(turn.calls[0])
+        results = Results(results=tuple([await self.call(call) for call in turn.calls]))
+        self.say(results)
+        for note in (self._repetition.note(turn, results), self.meter.warning()):
+            if note:
+                self.say(Words(role="user", text=note))
+        return None
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        if call.name in ("finish", "ask") and not call.invalid:
+            return ToolResult(
+                call_id=call.id, name=call.name, text=ALONE.format(name=call.name), is_error=True
+            )
+        start = time.monotonic()
+        result = await self.tools.call(call)
+        if result.observation is not None and result.batch is None:
+            self.record.observation(result.observation, time.monotonic() - start)
+        return result
+
+    def nudge(self, turn: Turn) -> Outcome | None:
+        """A turn of words only: say so, and end when it goes on like this."""
+        self._quiet += 1
+        if self._quiet >= QUIET_TURNS:
+            words = f" Its last words: {turn.text}" if turn.text else ""
+            return Outcome(reason="gave_up", result=f"the model went on without acting.{words}")
+        self.say(Words(role="user", text=NO_CALL))
+        return None
+
+    async def finish(self, call: ToolCall) -> Outcome | None:
+        """Check the claim; a claim of success that does not hold goes back to the child once."""
+        try:
+            claim = parse_arguments(Finish, call)
+        except ToolError as error:
+            return self.answer(call, str(error), is_error=True)
+        if claim.status != "success":
+            return Outcome(reason=claim.reason or "gave_up", result=claim.result)
+        found = await verify(
+            self.hand,
+            evidence=claim.evidence,
+            expect=self.brief.expect,
+            data=claim.data,
+            check_output=self.check_output,
+            checks=self.brief.policy.verify != "off",
+        )
+        self.record.log.write(
+            "verification",
+            passed=found.passed,
+            reason=found.reason,
+            evidence=list(found.evidence),
+            problem=found.problem,
+        )
+        if found.passed:
+            verified = None if self.brief.policy.verify == "off" else True
+            return Outcome(
+                reason=None, result=claim.result, verified=verified, evidence=found.evidence, data=claim.data
+            )
+        self._rejected += 1
+        if self._rejected > 1:
+            return Outcome(
+                reason=found.reason,
+                result=f"not confirmed: {found.problem}. The child had reported: {claim.result}",
+                evidence=found.evidence,
+            )
+        return self.answer(
+            call, f"Not accepted: {found.problem}. Look again; mend it, or finish honestly.", is_error=True
+        )
+
+    async def question(self, call: ToolCall) -> Outcome | None:
+        """Put a question to whoever is there; nobody there ends the task."""
+        try:
+            asked = parse_arguments(Ask, call)
+        except ToolError as error:
+            return self.answer(call, str(error), is_error=True)
+        question = asked.question
+        if asked.options:
+            question = f"{question} ({' / '.join(asked.options)})"
+        if asked.reason == "not_understood":
+            self.record.log.write("question", question=question, clause=asked.clause)
+            return Outcome(reason="not_understood", result=question)
+        self.record.log.write("question", question=question)
+        reply = await self.ask(question)
+        if reply is None:
+            return Outcome(reason="question", result=question)
+        self.record.log.write("answer", answer=reply)
+        return self.answer(call, f"Answer: {reply}")
+
+    def answer(self, call: ToolCall, text: str, *, is_error: bool = False) -> None:
+        self.say(
+            Results(results=(ToolResult(call_id=call.id, name=call.name, text=text, is_error=is_error),))
+        )
+
+    def say(self, entry: Entry) -> None:
+        """Append to the transcript, in memory and on disk."""
+        self.transcript.append(entry)
+        self.record.entry(entry)
+
+
+def _details(brief: Brief) -> str:
+    """The optional parts of the brief, each under its own heading."""
+    parts = []
+    if brief.context:
+        parts.append(f"Context:\n{brief.context}")
+    if brief.inputs:
+        parts.append("Inputs, by field label:\n" + "\n".join(f"- {k}: {v}" for k, v in brief.inputs.items()))
+    if brief.secrets:
+        names = ", ".join(f"<secret:{name}>" for name in brief.secrets)
+        parts.append(f"Secrets: type these placeholders, the values are filled in for you: {names}")
+    if brief.expect:
+        parts.append("These must hold at the end:\n" + "\n".join(f"- {item}" for item in brief.expect))
+    if brief.output is not None:
+        parts.append(f"`finish` must carry `data` of this JSON schema:\n{json.dumps(brief.output)}")
+    return "\n" + "\n\n".join(parts) + "\n" if parts else ""

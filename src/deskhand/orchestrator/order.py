@@ -1,0 +1,241 @@
+"""From arguments to a brief: every check that can be made before anything starts."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deskhand.audit.store import TaskStore
+from deskhand.config import data_home, load_settings
+from deskhand.errors import MissingPart
+from deskhand.messages import Json, Limits, Model, Policy, Private
+from deskhand.orchestrator.brief import Brief, PolicyBrief
+from deskhand.orchestrator.callbacks import Callbacks
+from deskhand.orchestrator.models import default_spec, parse_spec
+
+PROVIDER_PARTS = {"anthropic": "anthropic", "openai": "openai", "openai-chat": "openai"}
+"""The module that a provider needs, which is the name of the extra that brings it, too."""
+
+EMBEDDED_REMARK = (
+    "deskhand: {why}: this task runs on the embedded model, which does what is said literally. "
+    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a model, for more."
+)
+
+MAX_TIMEOUT = 7 * 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A checked task, ready to start."""
+
+    brief: Brief
+    callbacks: Callbacks
+    command: tuple[str, ...]
+    directory: Path
+
+
+def prepare(
+    goal: str,
+    timeout: float = 300,
+    model: str | Model | None = None,
+    *,
+    context: str | None = None,
+    inputs: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    expect: Sequence[str] = (),
+    output: Any = None,
+    computer: str | Private = "private",
+    limits: Limits | None = None,
+    policy: Policy | None = None,
+    record: bool | str | os.PathLike[str] = False,
+    background: bool = False,
+    on_event: Callable[[Json], object] | None = None,
+    answers: bool | None = None,
+) -> Order:
+    """Check all arguments and make the task's directory. ValueError or TypeError name the argument that is wrong.
+
+    ``answers`` says that ``policy.confirm`` can answer questions as well as consent (default: when it is a callable).
+    """
+    started = time.monotonic()
+    policy, limits = policy or Policy(), limits or Limits()
+    spec, name = _model(model)
+    schema, output_class = _output(output)
+    callbacks = Callbacks(
+        on_event=on_event,
+        confirm=policy.confirm if callable(policy.confirm) else None,
+        model=model if spec == "caller" and not isinstance(model, str) else None,
+        output=output_class,
+    )
+    checked: dict[str, Any] = {
+        "goal": _goal(goal),
+        "context": _text("context", context or ""),
+        "inputs": _strings("inputs", inputs or {}),
+        "secrets": _strings("secrets", secrets or {}),
+        "expect": _selectors(expect),
+        "output": schema,
+        "checks_output": output_class is not None,
+        "model": spec,
+        "model_name": name,
+        "computer": _computer(computer),
+        "limits": limits,
+        "policy": _policy(policy),
+        "record": _record(record),
+        "background": bool(background),
+        "answers": callbacks.confirm is not None if answers is None else answers,
+        "timeout": _timeout(timeout),
+        "started": started,
+        "deadline": started + _timeout(timeout),
+    }
+    command = worker_command(spec)
+    home = data_home()
+    conversation, directory = TaskStore(home).new(goal)
+    brief = Brief(conversation=conversation, home=str(home), **checked)
+    return Order(brief=brief, callbacks=callbacks, command=command, directory=directory)
+
+
+# --- the arguments, one by one -----------------------------------------------------------------------------------
+
+
+def _goal(goal: Any) -> str:
+    text = _text("goal", goal).strip()
+    if not text:
+        raise ValueError("goal must say what is to be done")
+    return text
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {type(value).__name__}")
+    return value.encode("utf-8", "replace").decode()
+
+
+def _strings(name: str, value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a mapping of strings, not {type(value).__name__}")
+    return {_text(f"a key of {name}", k): _text(f"{name}[{k!r}]", v) for k, v in value.items()}
+
+
+def _selectors(expect: Any) -> tuple[str, ...]:
+    from deskhand.observers.selector import parse_selector
+
+    items = (expect,) if isinstance(expect, str) else tuple(expect)
+    for item in items:
+        try:
+            parse_selector(_text("expect", item))
+        except Exception as error:
+            raise ValueError(f"expect: {error}") from error
+    return items
+
+
+def _output(output: Any) -> tuple[Json | None, Any]:
+    if output is None:
+        return None, None
+    if isinstance(output, Mapping):
+        schema = dict(output)
+        from jsonschema import Draft202012Validator, SchemaError
+
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            raise ValueError(f"output is not a JSON schema: {error.message}") from None
+        return schema, None
+    if isinstance(output, type) and hasattr(output, "model_json_schema"):
+        return output.model_json_schema(), output
+    raise TypeError("output must be a pydantic model class or a JSON schema (a mapping)")
+
+
+def _computer(computer: Any) -> str | Private:
+    if isinstance(computer, Private):
+        for entry in computer.share:
+            path = entry.removesuffix(":rw")
+            if not Path(path).expanduser().exists():
+                raise ValueError(f"computer: share names {path!r}, which does not exist")
+        return computer
+    if not isinstance(computer, str):
+        raise TypeError(f"computer must be a string or Private(...), not {type(computer).__name__}")
+    if computer == "private":
+        return computer
+    if (
+        computer.startswith("display::")
+        and computer.removeprefix("display::").removeprefix(":").split(".")[0].isdigit()
+    ):
+        return computer
+    raise ValueError(f"computer must be 'private', Private(...) or 'display::N', not {computer!r}")
+
+
+def _policy(policy: Policy) -> PolicyBrief:
+    confirm = "ask" if callable(policy.confirm) else policy.confirm
+    return PolicyBrief(
+        confirm=confirm,
+        tools=None if policy.tools is None else tuple(policy.tools),
+        apps=None if policy.apps is None else tuple(policy.apps),
+        domains=None if policy.domains is None else tuple(policy.domains),
+        verify=policy.verify,
+        audit_text=policy.audit_text,
+    )
+
+
+def _record(record: Any) -> bool | str:
+    if isinstance(record, bool):
+        return record
+    path = Path(record).expanduser().absolute()
+    if not path.parent.is_dir():
+        raise ValueError(f"record: the directory {path.parent} does not exist")
+    return str(path)
+
+
+def _timeout(timeout: Any) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
+    if not 0 < timeout <= MAX_TIMEOUT:
+        raise ValueError(f"timeout must be more than 0 and at most {MAX_TIMEOUT:g} seconds, not {timeout!r}")
+    return float(timeout)
+
+
+def _model(model: Any) -> tuple[str, str]:
+    """The spec that goes into the brief and the name to show; the default with its one remark on stderr."""
+    if model is None:
+        spec, why = default_spec(os.environ, load_settings())
+        if spec == "embedded" and why != "the settings":
+            print(EMBEDDED_REMARK.format(why=why), file=sys.stderr)
+        return spec, ""
+    if isinstance(model, str):
+        parse_spec(model)
+        return model, ""
+    if callable(getattr(model, "turn", None)):
+        return "caller", str(getattr(model, "name", type(model).__name__))
+    raise TypeError(f"model must be a string or an object with a `turn` method, not {type(model).__name__}")
+
+
+# --- where the worker runs ---------------------------------------------------------------------------------------
+
+
+def worker_command(spec: str) -> tuple[str, ...]:
+    """The command that starts a worker: this interpreter when it has the parts the task needs, else another
+    environment's ``computer`` on PATH. MissingPart when a model's package is nowhere."""
+    part = None if spec == "caller" else PROVIDER_PARTS.get(parse_spec(spec)[0])
+    missing = part is not None and importlib.util.find_spec(part) is None
+    incomplete = missing or importlib.util.find_spec("playwright") is None
+    if incomplete and (other := _other_computer()):
+        return (other, "worker")
+    if missing:
+        raise MissingPart(
+            f"the package {part}", f"the model {spec!r} needs it", f"pip install 'deskhand[{part}]'"
+        )
+    return (sys.executable, "-P", "-m", "deskhand.orchestrator.worker")
+
+
+def _other_computer() -> str | None:
+    """The first ``computer`` on PATH that is not this environment's own."""
+    own = {Path(sys.prefix, "bin").resolve(), Path(sys.executable).parent.resolve()}
+    for place in os.environ.get("PATH", "").split(os.pathsep):
+        if place and Path(place).resolve() not in own and (found := shutil.which("computer", path=place)):
+            return found
+    return None
