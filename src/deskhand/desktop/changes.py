@@ -1,0 +1,109 @@
+"""What was painted, told by the X server (DAMAGE), at no cost while the screen is still."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections.abc import Sequence
+
+import xcffib.damage
+import xcffib.xfixes
+
+from deskhand.desktop.x11 import XConnection
+from deskhand.errors import DesktopError
+from deskhand.messages import Rect
+
+BUSY_CURSORS = frozenset({"wait", "watch", "progress", "left_ptr_watch", "half-busy", "busy"})
+"""Names, by the freedesktop cursor specification and older themes, of a pointer that says: working."""
+
+
+class DamageChanges:
+    """Paint reports of a whole display, on a connection of their own.
+
+    The server is asked for ``NonEmpty`` reports and keeps the region itself, so that a flood of painting (a full-screen
+    video, 12,000 rectangles a second) costs one small exchange per look and nothing in between.
+    """
+
+    def __init__(self, display: str, xauthority: str | None = None, marker: str | None = None) -> None:
+        self._x = XConnection(display, xauthority, marker)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._painted = False
+        self._woken = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        try:
+            self._damage_ext = self._x.extension(xcffib.damage)
+            self._fixes = self._x.extension(xcffib.xfixes)
+            self._x.reply(self._damage_ext.QueryVersion(1, 1))
+            self._x.reply(self._fixes.QueryVersion(5, 0))
+            self._parts = self._x.raw.generate_id()
+            self._damage = self._x.raw.generate_id()
+            self._fixes.CreateRegion(self._parts, 0, [])
+            self._damage_ext.Create(self._damage, self._x.root, xcffib.damage.ReportLevel.NonEmpty)
+            # A new damage counts everything as painted: start from nothing.
+            self._damage_ext.Subtract(self._damage, 0, 0)
+            self._x.sync()
+        except BaseException:
+            self.close()
+            raise
+
+    def collect(self) -> Sequence[Rect]:
+        """The rectangles painted since the last call, at once and without waiting. Painted does not mean changed."""
+        with self._lock:
+            self._drain()
+            if not self._painted:
+                return ()
+            self._painted = False
+            self._damage_ext.Subtract(self._damage, 0, self._parts)
+            region = self._x.reply(self._fixes.FetchRegion(self._parts))
+            return tuple(Rect(r.x, r.y, r.width, r.height) for r in region.rectangles)
+
+    def wait(self, timeout: float) -> bool:
+        """Block until something is painted or ``timeout`` seconds have passed; True when something was.
+
+        `wake` ends it early, with False. DesktopError when the display is gone.
+        """
+        end = time.monotonic() + timeout
+        poll = select.poll()
+        poll.register(self._x.fd, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
+        while True:
+            with self._lock:
+                self._drain()
+                if self._painted:
+                    return True
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            ready = {fd for fd, _ in poll.poll(left * 1000)}
+            if self._woken in ready:
+                os.eventfd_read(self._woken)
+                return False
+
+    def wake(self) -> None:
+        """End a `wait` in another thread."""
+        if not self._closed:
+            os.eventfd_write(self._woken, 1)
+
+    def busy(self) -> bool:
+        """Whether the pointer shows a busy cursor (a toolkit's ``wait``, ``watch`` or ``progress``)."""
+        with self._lock:
+            reply = self._x.reply(self._fixes.GetCursorImageAndName())
+            return reply.name.to_string() in BUSY_CURSORS
+
+    def close(self) -> None:
+        """Close the connection. Idempotent; a `wait` in another thread has to have ended (see `wake`)."""
+        if self._closed:
+            return
+        self._closed = True
+        self._x.close()
+        os.close(self._woken)
+
+    def _drain(self) -> None:
+        """Note what the server reported. DesktopError when it is gone."""
+        if self._closed:
+            raise DesktopError(f"the change reports of {self._x.display} are closed")
+        while (event := self._x.event()) is not None:
+            if isinstance(event, xcffib.damage.NotifyEvent):
+                self._painted = True

@@ -1,0 +1,287 @@
+"""One connection to one X display: replies with a deadline, atoms, properties, the marker that tells displays apart."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import xcffib
+import xcffib.xproto
+from xcffib import xproto
+
+from deskhand.errors import DesktopError
+
+MARKER = "_DESKHAND_DESKTOP"
+"""Root property that names a private desktop; see `XConnection.check_marker`."""
+
+REPLY_DEADLINE = 5.0
+"""Seconds a live X server may take for one reply. Xvfb answers in well under a millisecond; this is a hung one."""
+
+
+class _Auth(bytes):
+    """``name:data`` as xcffib wants it, split once only: a binary cookie may hold a colon of its own."""
+
+    def split(self, sep: Any = None, maxsplit: Any = -1) -> list[bytes]:
+        return super().split(sep, 1)
+
+
+def read_cookie(display: str, xauthority: str) -> tuple[bytes, bytes]:
+    """Protocol name and data for ``display`` in an Xauthority file (format: XauFileEntry of libXau, big endian).
+
+    DesktopError when the file cannot be read or has no entry for that display.
+    """
+    number = display.rpartition(":")[2].partition(".")[0].encode()
+    try:
+        data = Path(xauthority).read_bytes()
+    except OSError as error:
+        raise DesktopError(f"cannot read the X authority file {xauthority}: {error.strerror}") from error
+    offset = 0
+
+    def counted() -> bytes:
+        nonlocal offset
+        (length,) = struct.unpack_from(">H", data, offset)
+        offset += 2 + length
+        return data[offset - length : offset]
+
+    with contextlib.suppress(struct.error):
+        while offset < len(data):
+            offset += 2  # the address family: one desktop's own file holds no other host's entries
+            _address, entry, name, cookie = counted(), counted(), counted(), counted()
+            if entry in (number, b"") and name == b"MIT-MAGIC-COOKIE-1":
+                return name, cookie
+    raise DesktopError(f"{xauthority} holds no cookie for display {display}")
+
+
+class XConnection:
+    """A connection of our own to ``display``, used by one thread at a time under ``lock``.
+
+    ``xauthority`` names the cookie file, read here (None: whatever libxcb finds for this user). With ``marker`` the
+    display's root must carry that marker: a mix-up of display numbers is an error and never a wrong click.
+    DesktopError when the display cannot be reached, refuses us, or is another one.
+    """
+
+    def __init__(self, display: str, xauthority: str | None = None, marker: str | None = None) -> None:
+        self.display, self.xauthority = display, xauthority
+        self.lock = threading.RLock()
+        self._atoms: dict[str, int] = {}
+        self._closed = False
+        auth = _Auth(b":".join(read_cookie(display, xauthority))) if xauthority else None
+        try:
+            self.raw: Any = xcffib.connect(display, auth=auth)  # type: ignore[no-untyped-call]
+        except xcffib.ConnectionException as error:
+            raise DesktopError(f"cannot connect to the X display {display}") from error
+        raw: Any = self.raw
+        self.setup: Any = raw.setup
+        self.core: Any = raw.core
+        self.root: int = self.setup.roots[self.raw.pref_screen].root
+        self._fd: int = self.raw.get_file_descriptor()
+        self._poll = select.poll()
+        self._poll.register(self._fd, select.POLLIN)
+        if marker is not None:
+            try:
+                self.check_marker(marker)
+            except DesktopError:
+                self.close()
+                raise
+
+    # --- requests ----------------------------------------------------------------------------------------------
+
+    def extension(self, module: ModuleType) -> Any:
+        """An extension by its xcffib module (``xcffib.xtest``, …). DesktopError when the server lacks it."""
+        key: Any = module.key
+        with self.lock:
+            if not self.reply(self.core.QueryExtension(len(key.name), key.name)).present:
+                raise DesktopError(f"the X display {self.display} has no {key.name} extension")
+            return self.raw(key)
+
+    def reply(self, cookie: Any, deadline: float = REPLY_DEADLINE) -> Any:
+        """Wait for a reply, or for the check of a request without one. DesktopError when it fails or is late.
+
+        An X error is raised as `DesktopError` whose cause is xcffib's error (a window that is gone, say).
+        """
+        with self.lock, self.translated():
+            if cookie.reply_type is not None:
+                self._answered(deadline)
+                return cookie.reply()
+            marker = self.core.GetInputFocus()  # its reply comes after the request's error, if there is one
+            self._answered(deadline)
+            marker.reply()
+            return cookie.check()
+
+    def replies(self, cookies: Sequence[Any], deadline: float = REPLY_DEADLINE) -> list[Any | None]:
+        """The replies of requests that were sent together, in order; None for one that failed."""
+        found: list[Any | None] = []
+        with self.lock, self.translated():
+            if cookies:
+                self._answered(deadline)
+            for cookie in cookies:
+                try:
+                    found.append(cookie.reply())
+                except xcffib.ConnectionException:
+                    raise
+                except xcffib.XcffibException:
+                    found.append(None)
+        return found
+
+    def _answered(self, deadline: float) -> None:
+        """Send what is queued and wait for the server to say something.
+
+        libxcb waits without a bound. What it reads comes through this fd and only under our lock, so the fd turning
+        readable first is what keeps its wait short.
+        """
+        self._flush()
+        if not self._poll.poll(deadline * 1000):
+            raise DesktopError(f"the X display {self.display} has not answered for {deadline:g} s")
+
+    def flush(self) -> None:
+        """Send what is queued."""
+        with self.lock, self.translated():
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._closed:
+            raise DesktopError(f"the connection to {self.display} is closed")
+        self.raw.flush()
+
+    def sync(self, deadline: float = REPLY_DEADLINE) -> None:
+        """Return once the server has carried out everything sent before."""
+        self.reply(self.core.GetInputFocus(), deadline)
+
+    @contextlib.contextmanager
+    def translated(self) -> Iterator[None]:
+        """xcffib's errors, as ours."""
+        try:
+            yield
+        except xcffib.ConnectionException as error:
+            raise DesktopError(f"the X display {self.display} is gone") from error
+        except xcffib.XcffibException as error:
+            why = str(error) or type(error).__name__.removesuffix("Error")
+            raise DesktopError(f"the X display {self.display} refused a request: {why}") from error
+
+    # --- atoms and properties -----------------------------------------------------------------------------------
+
+    def atom(self, name: str) -> int:
+        """The atom of a name, interned once."""
+        with self.lock:
+            if name not in self._atoms:
+                self._atoms[name] = self.reply(self.core.InternAtom(False, len(name), name)).atom
+            return self._atoms[name]
+
+    def atom_name(self, atom: int) -> str:
+        """The name of an atom, empty for none."""
+        return self.reply(self.core.GetAtomName(atom)).name.to_string() if atom else ""
+
+    def get_property(self, window: int, name: str) -> bytes | None:
+        """A window's property as raw bytes (at most 1 MiB); None when it or the window is not there."""
+        try:
+            reply = self.reply(
+                self.core.GetProperty(False, window, self.atom(name), xproto.GetPropertyType.Any, 0, 1 << 18)
+            )
+        except DesktopError as error:
+            if isinstance(error.__cause__, xproto.WindowError):
+                return None
+            raise
+        return bytes(reply.value.raw) if reply.type else None
+
+    def cardinals(self, window: int, name: str) -> tuple[int, ...]:
+        """A property of format 32 as integers; empty when it is not there."""
+        data = self.get_property(window, name) or b""
+        return struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
+
+    def text(self, window: int, name: str) -> str:
+        """A text property (UTF-8, Latin-1 where it is not); empty when it is not there."""
+        data = (self.get_property(window, name) or b"").rstrip(b"\0")
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return data.decode("latin-1")
+
+    def set_property(self, window: int, name: str, kind: str, width: int, data: bytes) -> None:
+        """Replace a property; ``width`` is 8 or 32 bits per item."""
+        self.core.ChangeProperty(
+            xproto.PropMode.Replace,
+            window,
+            self.atom(name),
+            self.atom(kind),
+            width,
+            len(data) * 8 // width,
+            data,
+        )
+        self.sync()
+
+    def set_marker(self, marker: str) -> None:
+        """Name this display, for `check_marker`."""
+        self.set_property(self.root, MARKER, "UTF8_STRING", 8, marker.encode())
+
+    def check_marker(self, marker: str) -> None:
+        """DesktopError unless this display carries ``marker``."""
+        if self.get_property(self.root, MARKER) != marker.encode():
+            raise DesktopError(
+                f"{self.display} is not the display that was opened: nothing was captured or typed"
+            )
+
+    # --- geometry -----------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the screen in pixels, as they are now."""
+        geometry = self.reply(self.core.GetGeometry(self.root))
+        return geometry.width, geometry.height
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    @property
+    def fd(self) -> int:
+        """The connection's socket, for waiting on it together with others."""
+        return self._fd
+
+    def event(self) -> Any | None:
+        """The next event that is here already, or None. Late X errors of unchecked requests are dropped."""
+        while True:
+            with self.lock, self.translated():
+                self._flush()
+                try:
+                    return self.raw.poll_for_event()
+                except xcffib.ConnectionException:
+                    raise
+                except xcffib.XcffibException:
+                    continue
+
+    def wait_event(self, timeout: float) -> Any | None:
+        """The next event, waiting at most ``timeout`` seconds for it; only for connections that one thread uses."""
+        end = time.monotonic() + timeout
+        while (found := self.event()) is None:
+            left = end - time.monotonic()
+            if left <= 0 or not self._poll.poll(left * 1000):
+                return self.event()
+        return found
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Make whoever is blocked on this connection, even on a hung server, return with an error. Any thread."""
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._fd)) as twin:
+            twin.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the connection. Idempotent; does not wait for a server that hangs."""
+        if self._closed:
+            return
+        if not self.lock.acquire(timeout=0.2):
+            self.interrupt()
+            self.lock.acquire()
+        try:
+            if not self._closed:
+                self._closed = True
+                self.raw.disconnect()
+        finally:
+            self.lock.release()
