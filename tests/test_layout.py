@@ -58,6 +58,7 @@ PUBLIC = {
     "InvalidStep",
     "TargetError",
     "StopTask",
+    "TaskStatus",
 }
 
 
