@@ -35,6 +35,7 @@ CHOICES = {
     "demo.py",
     "desktop/__init__.py",
     "desktop/base.py",
+    "desktop/watchdog.py",  # also run as a program of its own, before and without the package
     "orchestrator/models/__init__.py",
 }
 
