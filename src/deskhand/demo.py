@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,10 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from deskhand.audit.review import LIVE_COLUMNS, Reviewer, live_line
-from deskhand.audit.table import Table
-
-_SHOWN = frozenset({"desktop_ready", "action", "verification", "error", "task_finished"})
+from deskhand.audit.live import TaskView
 
 
 @dataclass(slots=True)
@@ -117,16 +113,8 @@ def _task(goal: str, check: Callable[[str], list[str]]) -> list[str]:
     from deskhand import computer_task
 
     print(f"▸ {goal}\n", flush=True)
-    width = shutil.get_terminal_size((110, 24)).columns
-    table, reviewer = Table(LIVE_COLUMNS, width=min(width, 140), colour=sys.stdout.isatty()), Reviewer()
-    print(table.header(), flush=True)
-
-    def show(event: dict[str, Any]) -> None:
-        row = reviewer.row(event)
-        if event.get("kind") in _SHOWN:
-            print(live_line(table, row), flush=True)
-
-    status = computer_task(goal, timeout=90, model="embedded", record=True, on_event=show)
+    with TaskView(sys.stdout) as view:
+        status = computer_task(goal, timeout=90, model="embedded", record=True, on_event=view)
     print(f"\n{json.dumps(status, indent=2, ensure_ascii=False)}\n")
 
     log = Path(status["logdir"] or "", "audit.jsonl")
