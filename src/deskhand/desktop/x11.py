@@ -16,7 +16,8 @@ from typing import Any
 
 import xcffib
 import xcffib.xproto
-from xcffib import xproto
+from xcffib import lib, xproto
+from xcffib.ffi import ffi
 
 from deskhand.errors import DesktopError
 
@@ -27,11 +28,22 @@ REPLY_DEADLINE = 5.0
 """Seconds a live X server may take for one reply. Xvfb answers in well under a millisecond; this is a hung one."""
 
 
-class _Auth(bytes):
-    """``name:data`` as xcffib wants it, split once only: a binary cookie may hold a colon of its own."""
+class _Authorized(xcffib.Connection):
+    """A connection that shows a cookie.
 
-    def split(self, sep: Any = None, maxsplit: Any = -1) -> list[bytes]:
-        return super().split(sep, 1)
+    xcffib's own ``auth=`` frees the name and the cookie before libxcb has read them, and takes none with a colon in it.
+    """
+
+    def __init__(self, display: str, name: bytes, data: bytes) -> None:
+        self._kept = ffi.new("char[]", name), ffi.new("char[]", data)
+        info = ffi.new("xcb_auth_info_t *")
+        info.name, info.namelen = self._kept[0], len(name)
+        info.data, info.datalen = self._kept[1], len(data)
+        screen = ffi.new("int *")
+        self._conn = lib.xcb_connect_to_display_with_auth_info(display.encode(), info, screen)
+        self.pref_screen = screen[0]
+        self.invalid()  # type: ignore[no-untyped-call]
+        self._init_x()  # type: ignore[no-untyped-call]
 
 
 def read_cookie(display: str, xauthority: str) -> tuple[bytes, bytes]:
@@ -74,9 +86,12 @@ class XConnection:
         self.lock = threading.RLock()
         self._atoms: dict[str, int] = {}
         self._closed = False
-        auth = _Auth(b":".join(read_cookie(display, xauthority))) if xauthority else None
         try:
-            self.raw: Any = xcffib.connect(display, auth=auth)  # type: ignore[no-untyped-call]
+            self.raw: Any = (
+                _Authorized(display, *read_cookie(display, xauthority))
+                if xauthority
+                else xcffib.connect(display)  # type: ignore[no-untyped-call]
+            )
         except xcffib.ConnectionException as error:
             raise DesktopError(f"cannot connect to the X display {display}") from error
         raw: Any = self.raw
