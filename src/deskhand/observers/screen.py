@@ -8,7 +8,7 @@ from deskhand.desktop.base import Frame
 from deskhand.messages import Image, Point
 
 
-def picture(frame: Frame, *, edge: int, id: str = "") -> Image:
+def picture(frame: Frame, *, edge: int, id: str = "") -> Image:  # noqa: A002 (the field it sets)
     """The frame as PNG, its longer side at most ``edge`` pixels (never enlarged)."""
     import PIL.Image
 

@@ -77,7 +77,11 @@ def describe(node: Node, *, detail: bool = False) -> str:
     if detail:
         parts.extend(_details(node))
     line = " ".join(parts)
-    if node.value is not None and node.value != node.name and "password" not in node.states:
+    if (
+        node.value is not None
+        and not (node.value and node.value == node.name)
+        and "password" not in node.states
+    ):
         line += f": {quote(node.value, _VALUE_CHARS)}"
     return line
 

@@ -1,0 +1,357 @@
+"""From one app's raw elements to `Node`s: roles, names, states, screen rectangles, reading order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from deskhand.messages import Node, Rect, WindowInfo
+from deskhand.observers.atspi import Handle
+from deskhand.observers.harvest import Harvest, Raw
+from deskhand.observers.node import CONTAINERS, comparable, text_of, walk
+from deskhand.observers.roles import ARIA_OF
+
+_INTERACTIVE: Final = frozenset(
+    "button checkbox combobox link listbox menuitem menuitemcheckbox menuitemradio option radio searchbox slider "
+    "spinbutton switch tab textbox treeitem".split()
+)
+_NAMED_BY_CONTENT: Final = frozenset(
+    "button cell checkbox columnheader gridcell heading link listitem menuitem menuitemcheckbox menuitemradio option "
+    "radio row rowheader switch tab tooltip treeitem".split()
+)
+_NAMED_BY_NEIGHBOUR: Final = frozenset(
+    "textbox combobox spinbutton slider listbox table treegrid grid list checkbox switch searchbox".split()
+)
+_SAME_STATES: Final = frozenset(
+    "active busy checked editable expanded focused invalid mixed modal multiline pressed required selected".split()
+)
+_ORDERED: Final = CONTAINERS | {"window", "dialog", "form", "toolbar"}
+_WIDGET_CLASS: Final = re.compile(r"(Gtk|Adw|Gd|Hdy|Gsk)[A-Z]\w*")
+_CAMEL_CASE: Final = re.compile(r"(?:[A-Z][a-z]+){2,}")
+_CONTENT_CHARS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How an element's own coordinates become screen pixels."""
+
+    x: float = 0
+    y: float = 0
+    scale: float = 1
+    within_window: bool = False
+
+    def screen(self, raw: Raw) -> Rect | None:
+        rect = raw.window_extents if self.within_window else raw.screen_extents
+        if rect is None:
+            return None
+        return Rect(
+            round(self.x + rect.x * self.scale),
+            round(self.y + rect.y * self.scale),
+            round(rect.width * self.scale),
+            round(rect.height * self.scale),
+        )
+
+
+def assemble(
+    reading: Harvest, windows: Sequence[WindowInfo] = (), popups: Sequence[WindowInfo] = ()
+) -> tuple[Node, ...]:
+    """The app's windows as trees, the active one first, dialogs before what they belong to.
+
+    ``windows`` and ``popups`` are those of the X server (all of them: the app's own are picked by pid); they give what
+    toolkits get wrong: titles, which window is active, and where GTK 4 stands on the screen.
+    """
+    own = [window for window in windows if window.pid == reading.app.pid]
+    popups = [popup for popup in popups if popup.pid == reading.app.pid]
+    roots: list[tuple[int, Node]] = []
+    for top in reading.tops:
+        raw = reading.raws[top]
+        if not {"showing", "visible"} & raw.states:
+            continue
+        window = _own_window(raw, own)
+        roots.append((own.index(window) if window else -1, _Builder(reading, top, window, popups).build()))
+    roots.sort(key=lambda root: root[0])
+    return tuple(root for _, root in roots)
+
+
+def _own_window(raw: Raw, windows: Sequence[WindowInfo]) -> WindowInfo | None:
+    """The X window that an accessible window is: by title, else by size."""
+    named = [window for window in windows if comparable(window.title) == comparable(raw.name)]
+    candidates = named or list(windows)
+    size = raw.window_extents or raw.screen_extents
+    if len(candidates) <= 1 or size is None:
+        return candidates[0] if candidates and (named or len(windows) == 1) else None
+    return min(candidates, key=lambda w: abs(w.rect.width - size.width) + abs(w.rect.height - size.height))
+
+
+class _Builder:
+    """Builds the tree of one top-level window."""
+
+    def __init__(
+        self, reading: Harvest, top: str, window: WindowInfo | None, popups: Sequence[WindowInfo]
+    ) -> None:
+        self.reading, self.top, self.window, self.popups = reading, top, window, popups
+        self.gtk4 = reading.app.toolkit == "GTK"
+        self.title = reading.raws[top].name or (window.title if window else "")
+        self.done: dict[str, Node] = {}
+
+    def build(self) -> Node:
+        place = self._place()
+        stack: list[tuple[str, _Place, bool, bool]] = [(self.top, place, True, False)]
+        seen = {self.top}
+        while stack:
+            path, place, visible, ready = stack.pop()
+            raw = self.reading.raws[path]
+            if ready:
+                self.done[path] = self._node(raw, place, visible)
+                continue
+            visible = visible and (path == self.top or self.reading.on_screen(raw))
+            place = self._rebased(raw, place)
+            stack.append((path, place, visible, True))
+            for child in raw.children:
+                if child in self.reading.raws and child not in seen:
+                    seen.add(child)
+                    stack.append((child, place, visible, False))
+        return _label_by_neighbours(self.done[self.top])
+
+    # --- where ------------------------------------------------------------------------------------------------
+
+    def _place(self) -> _Place:
+        raw = self.reading.raws[self.top]
+        size = raw.window_extents or raw.screen_extents
+        if self.window is None or size is None:
+            return _Place(within_window=self.gtk4)
+        area = self.window.rect
+        # Toolkits count in logical pixels: a window's real width tells how many device pixels each of them is.
+        scale = max(1, round(area.width / size.width))
+        if not self.gtk4:
+            return _Place(scale=scale)
+        # GTK 4 counts from the inside of the frame that it draws itself, the same on both sides.
+        left, top = (area.width - scale * size.width) / 2, (area.height - scale * size.height) / 2
+        return _Place(area.x + left - scale * size.x, area.y + top - scale * size.y, scale, True)
+
+    def _rebased(self, raw: Raw, place: _Place) -> _Place:
+        """GTK 4 gives what is in a popover the wrong origin: take it from the popover's own X window."""
+        rect = raw.window_extents
+        if not self.gtk4 or rect is None or not self.popups:
+            return place
+        for popup in self.popups:
+            if (popup.rect.width, popup.rect.height) == (
+                round(rect.width * place.scale),
+                round(rect.height * place.scale),
+            ):
+                return _Place(
+                    popup.rect.x - rect.x * place.scale,
+                    popup.rect.y - rect.y * place.scale,
+                    place.scale,
+                    True,
+                )
+        return place
+
+    # --- what -------------------------------------------------------------------------------------------------
+
+    def _node(self, raw: Raw, place: _Place, visible: bool) -> Node:
+        children = [self.done[child] for child in raw.children if child in self.done]
+        role = self._role(raw)
+        if role == "button" and (inner := _same_button(children)) is not None:
+            return inner
+        if role in _ORDERED:
+            children = _in_reading_order(children)
+        name, value = self._name_and_value(raw, role, children)
+        states = self._states(raw, role, visible)
+        app = self.reading.app
+        return Node(
+            role=role,
+            name=name,
+            value=value,
+            description=raw.description if comparable(raw.description) != comparable(name) else "",
+            states=states,
+            rect=place.screen(raw) if visible else None,
+            app=app.name,
+            window=self.title,
+            handle=Handle(app.bus, raw.path, app.pid, raw.interfaces, raw.parent, raw.index),
+            children=tuple(children),
+        )
+
+    def _role(self, raw: Raw) -> str:
+        role = ARIA_OF.get(raw.role, "generic")
+        if raw.path == self.top:
+            return "dialog" if role in ("alert", "dialog") else "window"
+        if raw.role == "menu" and self._own_name(raw):
+            return "menuitem"  # GTK 3: the entry of a menu bar, with its items as children
+        return role
+
+    def _own_name(self, raw: Raw) -> str:
+        """The name, without the widget classes that GTK 4 gives for want of one."""
+        name = raw.name
+        if raw.path == self.top:
+            return name or self.title
+        if not self.gtk4:
+            return name
+        wrapper = ARIA_OF.get(raw.role, "generic") in CONTAINERS
+        if _WIDGET_CLASS.fullmatch(name) or (wrapper and _CAMEL_CASE.fullmatch(name)):
+            return ""
+        half, rest = name[: len(name) // 2], name[len(name) // 2 + 1 :]
+        if half and half == rest:  # GTK 4.8 joins the label with itself
+            inside = (self.done[child].name for child in raw.children if child in self.done)
+            if half in inside or any(self._label(path) == half for path in raw.labelled_by) or raw.children:
+                return half
+        return name
+
+    def _label(self, path: str) -> str:
+        raw = self.reading.raws.get(path)
+        return (raw.name or raw.value or "") if raw else ""
+
+    def _name_and_value(self, raw: Raw, role: str, children: Sequence[Node]) -> tuple[str, str | None]:
+        name, value = self._own_name(raw), raw.value
+        editable = "editable" in raw.states or role in ("textbox", "searchbox")
+        if role == "combobox" and name and name in {each.name for each in walk(children)}:
+            name, value = "", name  # GTK 3 names a combo box after what is chosen in it
+        if (
+            value is not None
+            and not editable
+            and role not in ("combobox", "spinbutton", "slider", "progressbar", "meter")
+        ):
+            # The text of something that cannot be edited is what it is called.
+            name, value = name or ("" if children else " ".join(value.split())), None
+        if not name:
+            name = " ".join(filter(None, (self._label(path) for path in raw.labelled_by)))
+        if not name and role in _NAMED_BY_CONTENT:
+            words = text_of(Node(role="generic", children=tuple(c for c in children if c.role != "menuitem")))
+            name = " ".join(words.split())[:_CONTENT_CHARS]
+        if not name and role in _INTERACTIVE:
+            name = raw.description  # a tooltip is the last resort, as in ARIA's rules for names
+        return name, value
+
+    def _states(self, raw: Raw, role: str, visible: bool) -> frozenset[str]:
+        states = set(raw.states & _SAME_STATES)
+        if role in _INTERACTIVE and not {"sensitive", "enabled"} & raw.states:
+            states.add("disabled")
+        if raw.role == "toggle button" and "checked" in states:
+            states.discard("checked")
+            states.add("pressed")
+        if "collapsed" in raw.states or ("expandable" in raw.states and "expanded" not in raw.states):
+            states.add("collapsed")
+        if raw.role == "password text":
+            states.add("password")
+        elif role == "textbox" and ("readonly" in raw.states or "editable" not in raw.states):
+            states.add("readonly")
+        if raw.path != self.top:
+            states -= {"active"}
+        elif self.window is not None:
+            states = states - {"active"} | ({"active"} if self.window.active else set())
+        if not visible:
+            states.add("offscreen")
+        return frozenset(states)
+
+
+# --- reading order and labels -------------------------------------------------------------------------------------
+
+
+def _same_button(children: Sequence[Node]) -> Node | None:
+    """The button inside a menu button, which GTK 4 builds of two; with the open popover, which hangs on the outer."""
+    inner = [child for child in children if child.role == "button"]
+    rest = [child for child in children if child.role != "button"]
+    if len(inner) != 1 or any(child.role not in ("menu", "dialog") for child in rest):
+        return None
+    return replace(inner[0], children=(*inner[0].children, *rest))
+
+
+def _in_reading_order(nodes: Sequence[Node]) -> list[Node]:
+    """Rows from the top, each from the left: boxes and grids list their children in the order they were added."""
+    placed = [node for node in nodes if node.rect is not None]
+    if len(placed) < 2 or len({node.rect for node in placed}) < 2:
+        return list(nodes)
+    rows: list[list[Node]] = []
+    for node in sorted(placed, key=lambda n: (_rect(n).y, _rect(n).x)):
+        row = next((row for row in rows if _same_row(_rect(row[0]), _rect(node))), None)
+        if row is None:
+            rows.append([node])
+        else:
+            row.append(node)
+    ordered = [node for row in rows for node in sorted(row, key=lambda n: _rect(n).x)]
+    return ordered + [node for node in nodes if node.rect is None]
+
+
+def _rect(node: Node) -> Rect:
+    assert node.rect is not None
+    return node.rect
+
+
+def _same_row(one: Rect, other: Rect) -> bool:
+    overlap = min(one.bottom, other.bottom) - max(one.y, other.y)
+    return overlap > 0.5 * min(one.height, other.height)
+
+
+def _label_by_neighbours(root: Node) -> Node:
+    """Name the fields that have no name after the text to their left, or right above them, as a person reads a form."""
+    fields: list[Node] = []
+    labels: list[Node] = []
+    taken: set[str] = set()
+    stack: list[tuple[Node, bool]] = [(root, True)]
+    while stack:
+        node, loose = stack.pop()
+        if "offscreen" in node.states:
+            continue
+        if node.role == "text" and loose and _labels(node.name) and node.rect is not None:
+            labels.append(node)
+        elif node.role in _NAMED_BY_NEIGHBOUR:
+            if node.name:
+                taken.add(comparable(node.name))
+            elif node.rect is not None:
+                fields.append(node)
+        inside = node.role in _ORDERED or node.role in ("group", "tabpanel")
+        stack.extend((child, inside) for child in node.children)
+    names: dict[int, str] = {}
+    pairs = [
+        (distance, place, field, label)
+        for place, field in enumerate(fields)
+        for label in labels
+        if comparable(label.name) not in taken
+        and (distance := _distance(_rect(field), _rect(label))) is not None
+    ]
+    used: set[int] = set()
+    for _, _, field, label in sorted(pairs, key=lambda pair: pair[:2]):
+        if id(field) not in names and id(label) not in used:
+            names[id(field)] = label.name
+            used.add(id(label))
+    return _renamed(root, names) if names else root
+
+
+def _labels(words: str) -> bool:
+    """Whether a text reads like a field's label, not like a sentence."""
+    return 0 < len(words) <= 60 and words[-1] not in ".!…"
+
+
+def _distance(field: Rect, label: Rect) -> float | None:
+    """How far a text is from a field whose label it could be; None when it stands elsewhere."""
+    overlap = min(field.bottom, label.bottom) - max(field.y, label.y)
+    gap = field.x - label.right
+    if overlap > 0.5 * min(field.height, label.height) and -4 <= gap <= 200:
+        return float(max(0, gap))
+    above = field.y - label.bottom
+    if -4 <= above <= 24 and label.x < field.right and label.right > field.x and label.x - field.x < 60:
+        return 200.0 + above
+    return None
+
+
+def _renamed(root: Node, names: dict[int, str]) -> Node:
+    done: dict[int, Node] = {}
+    stack = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if not ready:
+            stack.append((node, True))
+            stack.extend((child, False) for child in node.children)
+            continue
+        children = tuple(done[id(child)] for child in node.children)
+        same = all(new is old for new, old in zip(children, node.children, strict=True))
+        new = node if same else replace(node, children=children)
+        done[id(node)] = replace(new, name=names[id(node)]) if id(node) in names else new
+    return done[id(root)]
+
+
+def windows_of(roots: Iterable[Node]) -> tuple[str, ...]:
+    """The titles of the windows among the roots."""
+    return tuple(root.name for root in roots if root.role in ("window", "dialog"))
