@@ -46,7 +46,8 @@ def shop() -> Iterator[Shop]:
             sent = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 10_000))
             form = {name: values[0] for name, values in parse_qs(sent.decode()).items()}
             number = f"{secrets.randbelow(9000) + 1000}-{secrets.token_hex(2).upper()}"
-            confirmation = f"Thank you, {form.get('name', '')}. Your {form.get('colour', '').lower()} mug is order {number}."
+            name, colour = form.get("name", ""), form.get("colour", "").lower()
+            confirmation = f"Thank you, {name}. Your {colour} mug is order {number}."
             open_shop.orders.append((form, confirmation))
             self._reply(confirmation.encode(), "text/plain; charset=utf-8")
 
