@@ -16,6 +16,7 @@ from deskhand.audit.store import TaskStore
 from deskhand.config import data_home, load_settings
 from deskhand.errors import MissingPart
 from deskhand.messages import Json, Limits, Model, Policy, Private
+from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.callbacks import Callbacks
 from deskhand.orchestrator.models import default_spec, parse_spec
@@ -123,8 +124,6 @@ def _strings(name: str, value: Any) -> dict[str, str]:
 
 
 def _selectors(expect: Any) -> tuple[str, ...]:
-    from deskhand.observers.selector import parse_selector
-
     items = (expect,) if isinstance(expect, str) else tuple(expect)
     for item in items:
         try:
@@ -204,7 +203,7 @@ def _model(model: Any) -> tuple[str, str]:
     if model is None:
         spec, why = default_spec(os.environ, load_settings())
         if spec == "embedded" and why != "the settings":
-            print(EMBEDDED_REMARK.format(why=why), file=sys.stderr)
+            sys.stderr.write(EMBEDDED_REMARK.format(why=why) + "\n")
         return spec, ""
     if isinstance(model, str):
         parse_spec(model)

@@ -14,7 +14,7 @@ NUDGE_AT = 3
 STOP_AT = 5
 """Repetitions among the last WINDOW turns at which the child is told, and at which the task ends."""
 
-NUDGE = "You have done this {count} times on the same screen, with the same outcome. Try another way, or finish honestly."
+NUDGE = "You have done this {count} times, with the same outcome. Try another way, or finish honestly."
 
 
 class Repetition:

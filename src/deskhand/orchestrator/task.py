@@ -166,20 +166,26 @@ class Worker:
 
     def end(self) -> None:
         """Let the worker end, or end it: no process of the task is left when this returns."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
-        if not (self.order.brief.background and self.running and self.status is None):
-            try:
-                self.process.wait(ENDING if self.status is not None else 0.0)
-            except subprocess.TimeoutExpired:
-                kill_group(self.process.pid)
-                self.process.wait()
-            with suppress(OSError):
-                log = self.order.directory / "worker.log"
-                if log.stat().st_size == 0:
-                    log.unlink()
+        if self.order.brief.background and self.running and self.status is None:
+            threading.Thread(target=self.process.wait, name="deskhand-reaper", daemon=True).start()
+        else:
+            self._reap()
         self.process.stdout.close()
+
+    def _reap(self) -> None:
+        try:
+            self.process.wait(ENDING if self.status is not None else 0.0)
+        except subprocess.TimeoutExpired:
+            kill_group(self.process.pid)
+            self.process.wait()
+        log = self.order.directory / "worker.log"
+        with suppress(OSError):
+            if log.stat().st_size == 0:
+                log.unlink()
 
     def composed(self) -> TaskStatus:
         """The status of a worker that gave none, from its log."""

@@ -48,9 +48,7 @@ async def verify(
     ``expect`` and the typed output are always checked; the child's ``evidence`` unless ``checks`` is off. Without any
     evidence there is nothing that could have been false, so the claim does not pass.
     """
-    found: list[Evidence] = []
-    for item in expect:
-        found.append({"check": item, "holds": await witness.matches(item)})
+    found: list[Evidence] = [{"check": item, "holds": await witness.matches(item)} for item in expect]
     if missed := [item["check"] for item in found if not item["holds"]]:
         return Verification(
             evidence=tuple(found),
@@ -66,8 +64,7 @@ async def verify(
     if not checks:
         return Verification(evidence=tuple(found))
     named = [item for item in evidence if item.strip()]
-    for item in named:
-        found.append({"check": item, "holds": await witness.holds(item)})
+    found += [{"check": item, "holds": await witness.holds(item)} for item in named]
     if missed := [item["check"] for item in found if not item["holds"]]:
         return Verification(
             evidence=tuple(found),

@@ -89,7 +89,7 @@ def find(wanted: Phrase, screen: Screen, pool: dict[str, int], within: Iterable[
         node = screen.nodes[i]
         if (pool and node.role not in pool) or node.role in ("application", "document"):
             continue
-        if (fit := _fit(wanted, node, screen.names(i))) and _sensible(node, fit):
+        if (fit := _fit(wanted, node, screen.names(i), screen.hint(i))) and _sensible(node, fit):
             scored.append((fit, i))
     if not scored:
         return Match()
@@ -132,19 +132,20 @@ def near(wanted: Phrase, screen: Screen, pool: dict[str, int], count: int = 6) -
     return short[:count]
 
 
-def _fit(wanted: Phrase, node: Node, names: tuple[str, ...]) -> int:
+def _fit(wanted: Phrase, node: Node, names: tuple[str, ...], hint: str) -> int:
     role_fits = not wanted.roles or node.role in wanted.roles
     if not wanted.name:
         return LOOSE if role_fits and wanted.roles else NONE
     best = NONE
-    for place, name in enumerate(names):
-        fit = EXACT if normal(wanted.whole) == normal(name) else fit_name(wanted.name, name)
-        if fit >= SAME and not role_fits and normal(wanted.whole) != normal(name):
-            fit = LOOSE
-        elif fit and not role_fits:
-            fit = NONE if fit < PART else fit
-        if place and fit == EXACT:
-            fit = SAME  # a description says the same less surely than a name
+    for name in (*names, hint):
+        if normal(wanted.whole) == normal(name):
+            fit = EXACT
+        else:
+            fit = fit_name(wanted.name, name)
+            if not role_fits:  # the name without its role noun, on an element of another role
+                fit = LOOSE if fit >= SAME else NONE
+        if name is hint:
+            fit = min(fit, SAME)  # a description says it less surely than a name
         best = max(best, fit)
     return best
 

@@ -78,18 +78,20 @@ class Screen:
         return "offscreen" not in self.nodes[index].states
 
     def names(self, index: int) -> tuple[str, ...]:
-        """What the element may be called: its name, else its content, else the label beside it; then its description."""
+        """What the element may be called: its name, its content, else the label beside it."""
         node = self.nodes[index]
         found = [node.name] if node.name else []
-        if not node.name and node.role in _NAMED_BY_CONTENT:
-            found += [text] if (text := self.content(index)) else []
-        if not found and node.role in _LABELLED:
-            found += [label] if (label := self.label(index)) else []
-        if not found and node.role in ("text", "paragraph", "listitem", "cell", "gridcell") and node.value:
+        if node.role in _NAMED_BY_CONTENT and (text := self.content(index)):
+            found.append(text)  # some toolkits put a class or the label twice into the name
+        if not found and node.role in _LABELLED and (label := self.label(index)):
+            found.append(label)
+        if not found and node.role in _WRITTEN and node.value:
             found.append(node.value)
-        if node.description and node.description not in found:
-            found.append(node.description)
-        return tuple(found)
+        return tuple(dict.fromkeys(found))
+
+    def hint(self, index: int) -> str:
+        """The element's description (its tooltip) without the shortcut at its end."""
+        return re.sub(r"\s*[\[(][^\[\]()]*[\])]$", "", self.nodes[index].description)
 
     def content(self, index: int) -> str:
         """The words below an element that has no name of its own."""
