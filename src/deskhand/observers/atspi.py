@@ -185,6 +185,6 @@ class Bus:
 
 async def _gone(bus: MessageBus) -> None:
     try:
-        await bus.wait_for_disconnect()
+        await bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
     except Exception:  # how it ended does not matter: it has ended
         return

@@ -11,7 +11,6 @@ from typing import Any, Final
 from deskhand.messages import Rect
 from deskhand.observers.atspi import (
     CACHE,
-    DEADLINE,
     NULL,
     ROOT,
     Bus,
@@ -134,15 +133,14 @@ async def _introduce(bus: Bus, app: App) -> None:
     if app.toolkit:
         return
     root = Handle(app.bus, ROOT)
-    name, toolkit, version = await asyncio.gather(
+    answers: list[Any] = await asyncio.gather(
         bus.get(root, "Accessible", "Name"),
         bus.get(root, "Application", "ToolkitName"),
         bus.get(root, "Application", "Version"),
         return_exceptions=True,
     )
-    app.name = clean_name(name) if isinstance(name, str) else app.name
-    app.toolkit = toolkit if isinstance(toolkit, str) else ""
-    app.version = version if isinstance(version, str) else ""
+    name, toolkit, version = (each if isinstance(each, str) else "" for each in answers)
+    app.name, app.toolkit, app.version = clean_name(name), toolkit, version
 
 
 def _from_cache(item: Sequence[Any], bus: str) -> Raw | None:
