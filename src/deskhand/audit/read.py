@@ -61,6 +61,11 @@ def is_running(path: Path) -> bool:
 
 def follow(path: Path, *, stop: threading.Event | None = None) -> Iterator[Event]:
     """The events of a log as they are written, from the first one, until its writer is gone or ``stop`` is set."""
+    return (event for line in follow_lines(path, stop=stop) if (event := parse(line)) is not None)
+
+
+def follow_lines(path: Path, *, stop: threading.Event | None = None) -> Iterator[bytes]:
+    """The same as `follow`, as the lines' bytes without LF."""
     stop = stop or threading.Event()
     rest = b""
     with path.open("rb") as file:
@@ -70,7 +75,7 @@ def follow(path: Path, *, stop: threading.Event | None = None) -> Iterator[Event
             )  # asked before reading, so that the last lines of a writer that ends are read
             while chunk := file.read(1 << 16):
                 *lines, rest = (rest + chunk).split(b"\n")
-                yield from (event for line in lines if (event := parse(line)) is not None)
+                yield from lines
             if not alive or stop.wait(_LOOK):
                 return
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from deskhand.audit.table import Column, Table
+from deskhand.audit.store import TaskRow
+from deskhand.audit.table import Column, Table, printable, safe
 
 AUDIT_COLUMNS = (
     Column(heading="Time", width=8),
@@ -24,6 +27,15 @@ LIVE_COLUMNS = (
     Column(heading="Verdict", width=16, share=1),
     Column(heading="Time", width=7, right=True),
     Column(heading="Tokens", width=7, right=True),
+)
+
+LIST_COLUMNS = (
+    Column(heading="Conversation", width=32),
+    Column(heading="State", width=20),
+    Column(heading="Started", width=16),
+    Column(heading="Seconds", width=7, right=True),
+    Column(heading="Model", width=16, share=1),
+    Column(heading="Goal", width=20, share=3),
 )
 
 _GOOD = {"done", "dispatched"}
@@ -88,6 +100,19 @@ def live_line(table: Table, row: Row) -> str:
     return table.row(
         [row.step, row.what, row.target, row.outcome, seconds, tokens],
         ["dim", "", "", _colour(row), "dim", "dim"],
+    )
+
+
+def list_line(table: Table, row: TaskRow) -> str:
+    """A row of `LIST_COLUMNS`."""
+    state = row.status or row.state
+    colour = {"success": "green", "running": "cyan"}.get(
+        state, "yellow" if row.state == "finished" else "red"
+    )
+    seconds = "" if row.seconds is None else f"{row.seconds:.1f}"
+    return table.row(
+        [row.conversation, state, _date(row.started), seconds, row.model, row.goal],
+        ["", colour, "dim", "dim", "dim", ""],
     )
 
 
@@ -246,9 +271,14 @@ def _error(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _consent(event: dict[str, Any]) -> dict[str, Any]:
-    decision = _first(event, "decision", "answer", "outcome")
+    allowed = event.get("allowed")
+    decision = (
+        ("allowed" if allowed else "denied")
+        if isinstance(allowed, bool)
+        else _first(event, "decision", "answer")
+    )
     return {
-        "what": _first(event, "question", "why", "message") or describe_step(event.get("step")),
+        "what": _first(event, "what", "question", "message") or describe_step(event.get("step")),
         "target": describe_target(event),
         "outcome": decision + (f" by {by}" if (by := _text(event.get("by"))) else ""),
         "risk": _text(event.get("risk")) or "sensitive",
@@ -290,6 +320,13 @@ def _point(value: Any) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else _text(value)
 
 
+def _date(ts: str) -> str:
+    try:
+        return datetime.fromisoformat(ts).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return ""
+
+
 def _clock(ts: Any) -> str:
     try:
         return datetime.fromisoformat(_text(ts)).astimezone().strftime("%H:%M:%S")
@@ -299,3 +336,29 @@ def _clock(ts: Any) -> str:
 
 def _colour(row: Row) -> str:
     return {"good": "green", "bad": "red", "dim": "dim"}.get(row.mood, "")
+
+
+def describe_status(status: Mapping[str, Any]) -> list[str]:
+    """A task's status dict as lines for a person."""
+    reason = f" ({status['reason']})" if status.get("reason") else ""
+    lines = [f"{status['status']}{reason}  {printable(_whole(status.get('result')))}"]
+    if (data := status.get("data")) is not None:
+        lines.append(f"data       {printable(json.dumps(data, ensure_ascii=False))}")
+    lines += [
+        f"{'holds' if item.get('holds') else 'FAILS':10} {safe(_text(item.get('check')))}"
+        for item in status.get("evidence") or []
+    ]
+    usage = status.get("usage") or {}
+    spent = [f"{status.get('steps', 0)} turns", f"{_number(status.get('seconds')) or 0:.1f} s"]
+    tokens = (usage.get("input_tokens") or 0) + (usage.get("output_tokens") or 0)
+    spent += [f"{tokens:,} tokens"] if tokens else []
+    cost = usage.get("cost_usd")
+    spent += [f"${cost:.3f}"] if cost else ["cost unknown"] if cost is None and tokens else []
+    lines.append(f"spent      {', '.join(spent)} · {status.get('model')} on {status.get('computer')}")
+    names = {"conversation": "task", "logdir": "log", "recording": "recording", "audit_hash": "hash"}
+    lines += [f"{name:10} {safe(_text(status.get(key)))}" for key, name in names.items() if status.get(key)]
+    return lines
+
+
+def _whole(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +26,7 @@ class Scrubber:
         for name, value in (secrets or {}).items():
             for form in _forms(value):
                 self._replacements[form] = f"<secret:{name}>"
-        self._order()
+        self._compile()
 
     def clean(self, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields (JSON-ready values) without what must not be kept."""
@@ -41,18 +42,19 @@ class Scrubber:
             if len(text) >= _SHORT:
                 for form in _forms(text):
                     self._replacements.setdefault(form, f"<{len(text)} characters>")
-        self._order()
+        self._compile()
 
-    def _order(self) -> None:
-        # Longest first: a secret that contains another one must not be left half replaced.
-        self._ordered = sorted(self._replacements.items(), key=lambda item: -len(item[0]))
+    def _compile(self) -> None:
+        # One pass, longest first: a secret inside another one, or inside a placeholder, must not spoil either.
+        ordered = sorted(self._replacements, key=len, reverse=True)
+        self._pattern = re.compile("|".join(re.escape(form) for form in ordered))
+
+    def _replacement(self, found: re.Match[str]) -> str:
+        return self._replacements[found.group()]
 
     def text(self, text: str) -> str:
         """One string without what must not be kept."""
-        for form, replacement in self._ordered:
-            if form in text:
-                text = text.replace(form, replacement)
-        return text
+        return self._pattern.sub(self._replacement, text) if self._replacements else text
 
     def value(self, value: Any) -> Any:
         """JSON-ready data without what must not be kept, in any of its strings."""

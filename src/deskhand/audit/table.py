@@ -62,6 +62,11 @@ def safe(text: str) -> str:
     return " ".join(_UNSAFE.sub(" ", text).split())
 
 
+def printable(text: str) -> str:
+    """``text`` with its lines and indents, but without anything else that a terminal would obey."""
+    return "\n".join(_UNSAFE.sub(" ", line.expandtabs(4)) for line in text.split("\n"))
+
+
 def cells(text: str) -> int:
     """How many terminal cells a safe text takes."""
     if text.isascii():
