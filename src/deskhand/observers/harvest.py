@@ -133,7 +133,7 @@ async def _introduce(bus: Bus, app: App) -> None:
     if app.toolkit:
         return
     root = Handle(app.bus, ROOT)
-    answers: list[Any] = await asyncio.gather(
+    answers: Sequence[Any] = await asyncio.gather(
         bus.get(root, "Accessible", "Name"),
         bus.get(root, "Application", "ToolkitName"),
         bus.get(root, "Application", "Version"),
