@@ -48,6 +48,10 @@ Where: TypeAlias = Annotated[
 ]
 
 
+POINTER: Final = "pointer"
+"""The target that stands for wherever the pointer is."""
+
+
 def is_ref(target: object) -> bool:
     """Whether a target is a ref (``"e12"``), not a selector."""
     return isinstance(target, str) and _REF.fullmatch(target.strip()) is not None

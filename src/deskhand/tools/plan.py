@@ -16,6 +16,7 @@ from deskhand.observers.selector import parse_selector
 from deskhand.tools.actions import (
     MAX_STEPS,
     MAX_STEPS_FROM_ONE_LOOK,
+    POINTER,
     STEP_TYPES,
     AimedAt,
     Check,
@@ -152,7 +153,7 @@ def _check_aim(where: str, aim: AimedAt, images: Mapping[str, Image] | None) -> 
             spot_image(where, aim, images)
         return
     for each in aim if isinstance(aim, list) else [aim]:
-        if not is_ref(each):
+        if not is_ref(each) and each != POINTER:
             _check_selector(where, each)
 
 

@@ -1,0 +1,171 @@
+"""Running a planned batch: each step resolved, permitted, done and settled before the next; stopped by policy."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Final
+
+from deskhand.desktop.base import Frame
+from deskhand.errors import InvalidStep, TargetError
+from deskhand.messages import BatchReport, Image, Settled, StepReport
+from deskhand.observers.selector import parse_selector
+from deskhand.tools.actions import MAX_REPEATS, Check, Clipboard, Launch, Step, Wait
+from deskhand.tools.outcome import Outcome, judge
+from deskhand.tools.perform import perform
+from deskhand.tools.pictures import Pictures
+from deskhand.tools.plan import Plan
+from deskhand.tools.targets import Aim, failed, resolve
+from deskhand.tools.wording import step_words
+from deskhand.tools.workspace import Workspace, in_thread
+
+_STOPS_WITHOUT_EFFECT: Final = ("click", "key", "invoke")
+"""Kinds after which ``on_no_change="auto"`` stops: what follows them usually presumes that they did something."""
+
+
+class Batch:
+    """One batch on one workspace. `run` never raises for what a step could not do: the report says it."""
+
+    def __init__(self, workspace: Workspace, plan: Plan, pictures: Pictures) -> None:
+        self._work, self._plan, self._pictures = workspace, plan, pictures
+        self._reports: list[StepReport] = []
+
+    async def run(self) -> BatchReport:
+        """Run the steps in order until one fails or the policy stops; then look at what changed."""
+        stopped = ""
+        for index, step in enumerate(self._plan.steps, 1):
+            report = await self._step(index, step)
+            self._reports.append(report)
+            stopped = self._why_stop(report, last=index == len(self._plan.steps))
+            if stopped:
+                break
+        after = await self._work.senses.look_again()
+        if after.image is not None:
+            self._work.remember(after.image)
+        return BatchReport(
+            steps=tuple(self._reports),
+            not_run=len(self._plan.steps) - len(self._reports),
+            stopped=stopped,
+            after=after,
+        )
+
+    def _why_stop(self, report: StepReport, *, last: bool) -> str:
+        """Why the batch ends after this step, and how to go on; empty when it goes on."""
+        policy = self._plan.on_no_change
+        if failed(report.effect):
+            why = f"step {report.index} could not be done ({report.effect})"
+        elif report.effect == "effect_unknown" and not last:
+            why = f"the effect of step {report.index} is unknown"
+        elif report.effect == "no_change" and not last and policy != "never":
+            if policy == "auto" and report.step["kind"] not in _STOPS_WITHOUT_EFFECT:
+                return ""
+            why = f"step {report.index} changed nothing"
+        else:
+            return ""
+        rest = len(self._plan.steps) - report.index
+        if not rest:
+            return why
+        following = step_words(self._plan.steps[report.index].asked())
+        return f"{why}; {rest} not run, next would be: {following}. Go on from what is on the screen now."
+
+    async def _step(self, index: int, step: Step) -> StepReport:
+        """One step, repeated as it asks."""
+        started = time.monotonic()
+        before = self._pictures.grab()
+        times = step.times or (MAX_REPEATS if step.until else 1)
+        report = StepReport(index=index, step=step.asked(), effect="skipped", message="", risk=step.risk)
+        done = 0
+        for _ in range(times):
+            if step.until is not None and await self._holds(step.until):
+                break
+            report = await self._once(index, step)
+            done += 1
+            if failed(report.effect) or report.effect == "skipped":
+                break
+        report = replace(report, seconds=time.monotonic() - started)
+        report = await self._with_repeats(report, step, done)
+        await self._tell(report, before)
+        return report
+
+    async def _with_repeats(self, report: StepReport, step: Step, done: int) -> StepReport:
+        if step.until is None:
+            return report if done < 2 else replace(report, message=_joined(report.message, f"{done} times"))
+        if not done:
+            return replace(report, message=f"{step.until} holds already")
+        if failed(report.effect):
+            return report
+        if await self._holds(step.until):
+            return replace(
+                report, effect="done", message=_joined(report.message, f"after {done} times {step.until}")
+            )
+        why = f"{step.until} does not hold after {done} times"
+        return replace(report, effect="not_found", message=_joined(report.message, why))
+
+    async def _once(self, index: int, step: Step) -> StepReport:
+        aim: Aim | None = None
+        settled: Settled | None = None
+        try:
+            aim = await self._aim(step)
+            if (refusal := await self._refusal(step, aim)) is not None:
+                raise TargetError("denied", refusal)
+            outcome, settled = await self._act(step, aim)
+        except TargetError as error:
+            skipped = step.optional and error.effect == "not_found" and aim is None
+            outcome = Outcome(effect="skipped" if skipped else error.effect, message=str(error))
+        except (
+            InvalidStep
+        ) as error:  # only the screen could tell: a secret that is not there, a point out of date
+            outcome = Outcome(effect="not_supported", message=str(error))
+        return StepReport(
+            index=index,
+            step=step.asked(),
+            effect=judge(outcome, settled),
+            message=outcome.message,
+            target=aim.target if aim is not None else None,
+            route=outcome.route,
+            settled=settled,
+            value=outcome.value,
+            risk=step.risk,
+        )
+
+    async def _aim(self, step: Step) -> Aim | None:
+        """The step's (first) target. An optional step does not wait for its target."""
+        if not step.aims:
+            return None
+        timeout = step.timeout if step.timeout is not None else (0.0 if step.optional else None)
+        return await resolve(self._work, step.aims[0], timeout=timeout)
+
+    async def _refusal(self, step: Step, aim: Aim | None) -> str | None:
+        if self._work.gate is None:
+            return None
+        target, node = (aim.target, aim.node) if aim is not None else (None, None)
+        return await self._work.gate(step.asked(), target, node)
+
+    async def _act(self, step: Step, aim: Aim | None) -> tuple[Outcome, Settled | None]:
+        """Perform between the settle engine's two looks. The second is taken even when the step failed half-way."""
+        reads = isinstance(step, (Wait, Check)) or (isinstance(step, Clipboard) and step.text is None)
+        if reads or (step.settle == "none" and not isinstance(step, Launch)):
+            return await perform(self._work, step, aim), None
+        settling = self._work.settling
+        baseline = await in_thread(settling.before, step.name)
+        outcome = await perform(self._work, step, aim)
+        # Not `in_thread`: the engine only looks, so a cancelled batch need not wait for its verdict.
+        settled = await asyncio.to_thread(settling.after, baseline)
+        return outcome, settled
+
+    async def _holds(self, selector: str) -> bool:
+        return bool(parse_selector(selector).match(await self._work.senses.roots()))
+
+    async def _tell(self, report: StepReport, before: Frame | None) -> None:
+        """Hand the report and its pictures to whoever keeps the record."""
+        if self._work.on_step is None:
+            return
+        images: tuple[Image | None, Image | None] = (None, None)
+        if before is not None:
+            images = await self._pictures.encode(before), await self._pictures.encode(self._pictures.grab())
+        await self._work.on_step(report, *images)
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)

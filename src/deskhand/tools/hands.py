@@ -1,0 +1,201 @@
+"""Pointer and keyboard steps: what a person's hands would do. The element's own actions are in `tools.elements`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from deskhand.desktop.base import Desktop
+from deskhand.desktop.keys import parse_keys
+from deskhand.errors import TargetError
+from deskhand.messages import Node, Point, WindowInfo
+from deskhand.observers.node import comparable, quote, walk
+from deskhand.observers.serialize import describe
+from deskhand.tools.actions import Click, Drag, Key, Move, Press, Release, Scroll
+from deskhand.tools.outcome import Outcome
+from deskhand.tools.targets import Aim, check_uncovered, point_of, resolve
+from deskhand.tools.workspace import Workspace, in_thread
+
+TYPE_CHUNK = 400
+"""Characters typed in one blocking call: what a cancellation has to wait for at most."""
+
+
+async def reach(workspace: Workspace, aim: Aim) -> Point:
+    """The screen point of a target, with its window raised when another one lies over it. TargetError ``covered``."""
+    if aim.node is None:
+        return point_of(aim)
+    node = aim.node
+    if node.rect is None or "offscreen" in node.states:
+        with contextlib.suppress(TargetError):
+            node = await workspace.elements(node).show(node)
+    point = point_of(Aim(node=node))
+    window = workspace.senses.window_of(node)
+    await in_thread(_uncover, workspace.desktop, point, window)
+    return point
+
+
+def _uncover(desktop: Desktop, point: Point, window: WindowInfo | None) -> None:
+    try:
+        check_uncovered(desktop, point, window)
+    except TargetError:
+        assert window is not None
+        desktop.windows.activate(window.id)
+        check_uncovered(desktop, point, window)
+
+
+async def raise_window(workspace: Workspace, node: Node) -> None:
+    """Make the element's window the active one, if it is a window that can be."""
+    window = workspace.senses.window_of(node)
+    if window is None or window.active:
+        return
+    active = await in_thread(workspace.desktop.windows.active)
+    if active is None or active.id != window.id:
+        await in_thread(workspace.desktop.windows.activate, window.id)
+
+
+async def click_at(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
+    """Click with the pointer."""
+    point = await reach(workspace, aim)
+    pointer = workspace.desktop.input
+    click = partial(pointer.click, point, step.button, step.count)
+    await in_thread(_with_modifiers, workspace.desktop, step.modifiers, click)
+    message = ""
+    if aim.node is None:
+        message = await under(workspace, point, step.aim)
+    return Outcome(effect="dispatched", route="pointer", message=message)
+
+
+async def press(workspace: Workspace, step: Press, aim: Aim) -> Outcome:
+    """Press a button and keep it."""
+    point = await reach(workspace, aim)
+    pointer = workspace.desktop.input
+    await in_thread(pointer.move, point)
+    await in_thread(pointer.button, step.button, True)
+    return Outcome(effect="dispatched", route="pointer", message=f"{step.button} button is down", final=True)
+
+
+async def release(workspace: Workspace, step: Release, aim: Aim | None) -> Outcome:
+    """Let go of a button. It comes up even when its target cannot be found."""
+    pointer = workspace.desktop.input
+    try:
+        if aim is not None:
+            await in_thread(pointer.move, await reach(workspace, aim))
+    finally:
+        await in_thread(pointer.button, step.button, False)
+    return Outcome(effect="dispatched", route="pointer")
+
+
+async def move(workspace: Workspace, step: Move, aim: Aim) -> Outcome:
+    """Move the pointer (hover)."""
+    point = await reach(workspace, aim)
+    await in_thread(workspace.desktop.input.move, point)
+    return Outcome(effect="done", route="pointer", message=f"pointer at ({point.x}, {point.y})", final=True)
+
+
+async def drag(workspace: Workspace, step: Drag, first: Aim) -> Outcome:
+    """Press at the first target, release at the last. All are resolved before the button goes down."""
+    aims = [first, *[await resolve(workspace, each, timeout=step.timeout) for each in step.path[1:]]]
+    points = [await reach(workspace, aim) for aim in aims]
+    act = partial(workspace.desktop.input.drag, points, step.button)
+    await in_thread(_with_modifiers, workspace.desktop, step.modifiers, act)
+    return Outcome(effect="dispatched", route="pointer")
+
+
+async def scroll(workspace: Workspace, step: Scroll, aim: Aim | None) -> Outcome:
+    """Turn the wheel at the target, or in the middle of the active window."""
+    if aim is not None:
+        point = await reach(workspace, aim)
+    else:
+        active = await in_thread(workspace.desktop.windows.active)
+        width, height = workspace.desktop.screen.size
+        point = active.rect.center if active is not None else Point(width // 2, height // 2)
+    act = partial(workspace.desktop.input.scroll, point, step.down, step.right)
+    await in_thread(_with_modifiers, workspace.desktop, step.modifiers, act)
+    return Outcome(effect="dispatched", route="pointer")
+
+
+async def press_keys(workspace: Workspace, step: Key) -> Outcome:
+    """Chords and texts in order."""
+    for stroke in parse_keys(step.keys):
+        if stroke.kind == "text":
+            await type_text(workspace, stroke.text)
+        else:
+            await in_thread(workspace.desktop.input.chord, stroke.keys, hold=step.hold)
+    return Outcome(effect="dispatched", route="keyboard")
+
+
+async def type_text(workspace: Workspace, text: str) -> None:
+    """Type text, secrets in the place of their names, in pieces short enough to be cancelled between."""
+    revealed = workspace.reveal(text)
+    for piece in _pieces(revealed):
+        await in_thread(workspace.desktop.input.type, piece)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text cut at most every `TYPE_CHUNK` characters, never within a character that is made of several."""
+    import unicodedata
+
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + TYPE_CHUNK)
+        while end < len(text) and (unicodedata.combining(text[end]) or text[end] in "\u200d\ufe0f"):
+            end += 1
+        yield text[start:end]
+        start = end
+
+
+def _with_modifiers(desktop: Desktop, modifiers: Sequence[str], act: Callable[[], None]) -> None:
+    """Hold modifier keys around an act; they come up whatever happens."""
+    held: list[str] = []
+    try:
+        for name in modifiers:
+            desktop.input.key(name, True)
+            held.append(name)
+        act()
+    finally:
+        for name in reversed(held):
+            desktop.input.key(name, False)
+
+
+async def under(workspace: Workspace, point: Point, aim: str | None) -> str:
+    """Evidence of a click on bare pixels: what is under the point, and how far off what was meant is."""
+    window = await in_thread(workspace.desktop.windows.at, point)
+    roots = await workspace.senses.roots()
+    hit = _smallest_at(roots, point)
+    said = [f"hit {describe(hit)}"] if hit is not None else []
+    if window is not None:
+        said.append(f"in window {quote(window.title or window.app, 60)}")
+    if aim is not None and (miss := _miss(roots, point, aim)):
+        said.append(miss)
+    return " ".join(said)
+
+
+def _smallest_at(roots: Sequence[Node], point: Point) -> Node | None:
+    there = [
+        node
+        for node in walk(roots)
+        if node.rect is not None
+        and node.rect.contains(point)
+        and "offscreen" not in node.states
+        and node.name
+    ]
+    return min(there, key=lambda node: node.rect.area if node.rect else 0, default=None)
+
+
+def _miss(roots: Sequence[Node], point: Point, aim: str) -> str:
+    wanted = comparable(aim)
+    named = [
+        node
+        for node in walk(roots)
+        if node.rect is not None and "offscreen" not in node.states and wanted in comparable(node.name)
+    ]
+    if not named:
+        return ""
+    best = min(named, key=lambda node: (len(node.name), node.rect.area if node.rect else 0))
+    assert best.rect is not None
+    if best.rect.contains(point):
+        return ""
+    center = best.rect.center
+    off = round(((center.x - point.x) ** 2 + (center.y - point.y) ** 2) ** 0.5)
+    return f"missed {describe(best)} by {off} px (it is at screen ({center.x}, {center.y}))"

@@ -1,0 +1,102 @@
+"""The element route for native trees and for pages: `workspace.Elements` on the observers' own handles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deskhand.errors import Effect, TargetError
+from deskhand.messages import Node
+from deskhand.observers.native import NativeTree
+from deskhand.observers.serialize import describe
+
+
+class NativeElements:
+    """Acting through AT-SPI."""
+
+    def __init__(self, native: NativeTree) -> None:
+        self._native = native
+
+    async def invoke(self, node: Node) -> Effect:
+        """The element's main action."""
+        return supported(await self._native.perform(node, "invoke"), node)
+
+    async def set_text(self, node: Node, text: str) -> Effect:
+        """Replace a field's text, or set a number."""
+        if (
+            node.role in ("slider", "spinbutton", "progressbar", "scrollbar")
+            and (value := _number(text)) is not None
+        ):
+            effect = await self._native.set_value(node, value)
+            if effect != "not_supported":
+                return effect
+        return supported(await self._native.set_text(node, text), node)
+
+    async def select(self, node: Node, option: str | None) -> Effect:
+        """Choose the element, or an option inside it."""
+        return supported(await self._native.select(node, option), node)
+
+    async def expand(self, node: Node, on: bool) -> Effect:
+        """Unfold or fold: toolkits have one action for both, and the caller knows the state."""
+        return supported(await self._native.perform(node, "expand"), node)
+
+    async def focus(self, node: Node) -> Effect:
+        """Give it the keyboard."""
+        return supported(await self._native.focus(node), node)
+
+    async def show(self, node: Node) -> Node:
+        """Not offered by AT-SPI in a way that toolkits implement."""
+        raise TargetError("not_supported", f"{describe(node)} cannot be scrolled to by itself")
+
+
+class PageElements:
+    """Acting in the page through its driver (`observers.page.Browser`), with real input events."""
+
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
+
+    async def invoke(self, node: Node) -> Effect:
+        """Click it where it is, scrolled to."""
+        await self._browser.click(node)
+        return "dispatched"
+
+    async def set_text(self, node: Node, text: str) -> Effect:
+        """Replace a field's text."""
+        await self._browser.fill(node, text)
+        return "dispatched"
+
+    async def select(self, node: Node, option: str | None) -> Effect:
+        """Choose an option of a select element."""
+        if option is None:
+            await self._browser.click(node)
+        else:
+            await self._browser.select(node, option)
+        return "dispatched"
+
+    async def expand(self, node: Node, on: bool) -> Effect:
+        """Click it."""
+        await self._browser.click(node)
+        return "dispatched"
+
+    async def focus(self, node: Node) -> Effect:
+        """Give it the keyboard."""
+        await self._browser.focus(node)
+        return "dispatched"
+
+    async def show(self, node: Node) -> Node:
+        """Scroll it into view."""
+        shown: Node = await self._browser.show(node)
+        return shown
+
+
+def supported(effect: Effect, node: Node) -> Effect:
+    """The effect; TargetError when the element has no such action of its own."""
+    if effect == "not_supported":
+        raise TargetError("not_supported", f"{describe(node)} has no such action")
+    return effect
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None

@@ -1,0 +1,205 @@
+"""Turning a step's target into a live element or a screen point, at the moment the step is reached."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from deskhand.desktop.base import Desktop
+from deskhand.errors import Effect, InvalidStep, TargetError
+from deskhand.messages import Node, Point, Target, WindowInfo
+from deskhand.observers.node import ancestors, quote
+from deskhand.observers.selector import Selector, parse_selector
+from deskhand.observers.serialize import describe
+from deskhand.tools.actions import POINTER, AimedAt, Spot, is_ref
+from deskhand.tools.plan import spot_image
+from deskhand.tools.workspace import Workspace, in_thread
+
+TARGET_TIMEOUT: Final = 5.0
+"""Seconds that a selector's element may take to appear; an app's next screen takes one or two."""
+
+LOOK_AGAIN: Final = 0.4
+"""Seconds after which trees are read again although nothing was painted (a tree may follow its pixels)."""
+
+_LISTED: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a target was resolved to: an element (with where it is), or a bare screen point."""
+
+    node: Node | None = None
+    point: Point | None = None
+    moved: bool = False
+
+    @property
+    def target(self) -> Target:
+        """For reports and the audit log."""
+        node = self.node
+        if node is None:
+            return Target(point=self.point)
+        return Target(
+            ref=node.ref,
+            role=node.role,
+            name=node.name,
+            rect=node.rect,
+            window=node.window,
+            app=node.app,
+            point=self.point,
+            note="target_reacquired" if self.moved else "",
+        )
+
+
+async def resolve(workspace: Workspace, aimed: AimedAt, *, timeout: float | None = None) -> Aim:
+    """The live target. Selectors are waited for; refs and points are not: they trust a look that was had.
+
+    TargetError ``not_found``, ``ambiguous`` (lists the matches) or ``stale_ref``; nothing has been done then.
+    """
+    if isinstance(aimed, Spot):
+        return Aim(point=spot_image("target", aimed, workspace.images).to_screen(aimed.x, aimed.y))
+    if aimed == POINTER:
+        return Aim(point=await in_thread(workspace.desktop.screen.cursor))
+    if isinstance(aimed, str) and is_ref(aimed):
+        node, moved = await workspace.senses.resolve(aimed.strip())
+        return Aim(node=node, moved=moved)
+    names = [aimed] if isinstance(aimed, str) else aimed
+    return Aim(
+        node=await _first_that_exists(workspace, names, TARGET_TIMEOUT if timeout is None else timeout)
+    )
+
+
+async def present(workspace: Workspace, aimed: AimedAt) -> bool:
+    """Whether a target is there now, without waiting: what ``optional`` asks."""
+    try:
+        await resolve(workspace, aimed, timeout=0)
+    except TargetError as error:
+        return error.effect == "ambiguous"
+    return True
+
+
+async def _first_that_exists(workspace: Workspace, names: Sequence[str], timeout: float) -> Node:
+    selectors = [None if is_ref(name) else parse_selector(name) for name in names]
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout
+    while True:
+        roots = await workspace.senses.roots()
+        for name, selector in zip(names, selectors, strict=True):
+            node = await _candidate(workspace, name, selector, roots)
+            if node is not None:
+                return node
+        left = deadline - loop.time()
+        if left <= 0:
+            raise TargetError("not_found", _missing(names, selectors, roots, timeout))
+        await in_thread(workspace.settling.wait_change, min(left, LOOK_AGAIN))
+
+
+async def _candidate(
+    workspace: Workspace, name: str, selector: Selector | None, roots: Sequence[Node]
+) -> Node | None:
+    if selector is None:
+        try:
+            return (await workspace.senses.resolve(name))[0]
+        except TargetError:
+            return None
+    matches = selector.match(roots)
+    return only(matches, roots, str(selector)) if matches else None
+
+
+def only(matches: Sequence[Node], roots: Sequence[Node], selector: str) -> Node:
+    """The one element that is meant. TargetError ``ambiguous``, listing them, when it could be several.
+
+    What cannot be meant is left out first: what is not on the screen when others are, and what a modal dialog blocks.
+    """
+    seen = [node for node in matches if node.rect is not None and "offscreen" not in node.states] or list(
+        matches
+    )
+    if len(seen) > 1 and (modal := _modal_windows(roots)):
+        seen = [node for node in seen if (node.app, node.window) in modal] or seen
+    if len(seen) > 1:
+        raise TargetError(
+            "ambiguous", f"{len(seen)} elements match {selector}; say which: {_list(seen, roots)}"
+        )
+    return seen[0]
+
+
+def _modal_windows(roots: Sequence[Node]) -> set[tuple[str, str]]:
+    return {
+        (node.app, node.window)
+        for root in roots
+        for node in (root, *root.children)
+        if "modal" in node.states and "offscreen" not in node.states
+    }
+
+
+def _list(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
+    lines = [place_of(node, roots) for node in nodes[:_LISTED]]
+    more = f", and {len(nodes) - _LISTED} more" if len(nodes) > _LISTED else ""
+    return "; ".join(lines) + more
+
+
+def place_of(node: Node, roots: Sequence[Node]) -> str:
+    """A node in one line with up to three named ancestors."""
+    above = [each for each in ancestors(node, roots) if each.name][:3]
+    inside = " < ".join(f"{each.role} {quote(each.name, 40)}" for each in above)
+    return describe(node) + (f" (in {inside})" if inside else "")
+
+
+def _missing(
+    names: Sequence[str], selectors: Sequence[Selector | None], roots: Sequence[Node], timeout: float
+) -> str:
+    """What was not there, and what of the same kind is: enough to aim anew without another look."""
+    waited = f" within {timeout:g} s" if timeout else ""
+    said = f"nothing matches {' or '.join(names)}{waited}"
+    near = _near(next((each for each in selectors if each is not None), None), roots)
+    return f"{said}; there are: {near}" if near else said
+
+
+def _near(selector: Selector | None, roots: Sequence[Node]) -> str:
+    if selector is None:
+        return ""
+    role = str(selector).split("[")[0].split(":")[0].split()
+    if not role:
+        return ""
+    try:
+        alike = parse_selector(role[-1]).match(roots)
+    except InvalidStep:  # the end of the selector does not stand on its own, and this is a hint only
+        return ""
+    shown = [node for node in alike if node.name and node.rect is not None and "offscreen" not in node.states]
+    return ", ".join(describe(node) for node in shown[:_LISTED])
+
+
+# --- points on the screen -----------------------------------------------------------------------------------------
+
+
+def point_of(aim: Aim) -> Point:
+    """Where to put the pointer. TargetError ``not_supported`` when the element is not on the screen."""
+    if aim.point is not None:
+        return aim.point
+    assert aim.node is not None
+    if aim.node.rect is None or aim.node.rect.area == 0 or "offscreen" in aim.node.states:
+        raise TargetError(
+            "not_supported", f"{describe(aim.node)} is not on the screen: scroll to it or open what holds it"
+        )
+    return aim.node.rect.center
+
+
+def check_uncovered(desktop: Desktop, point: Point, window: WindowInfo | None) -> None:
+    """TargetError ``covered`` when another program's window lies over the point."""
+    top = desktop.windows.at(point)
+    if (
+        window is None
+        or top is None
+        or top.id == window.id
+        or (top.pid is not None and top.pid == window.pid)
+    ):
+        return
+    raise TargetError(
+        "covered", f"window {quote(top.title or top.app, 60)} lies over it; close or move that first"
+    )
+
+
+def failed(effect: Effect) -> bool:
+    """Whether an effect says that nothing was done because it could not be."""
+    return effect in ("not_supported", "stale_ref", "ambiguous", "not_found", "busy", "denied", "covered")

@@ -1,0 +1,151 @@
+"""What a batch works with: the desktop, the senses, the settle engine, and the hooks of whoever runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from deskhand.desktop.base import Desktop
+from deskhand.errors import Effect, InvalidStep
+from deskhand.messages import Image, Json, Node, Observation, Rect, Settled, StepReport, Target, WindowInfo
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Gate: TypeAlias = Callable[[Json, Target | None, Node | None], Awaitable[str | None]]
+"""Asked before each step acts, with the step as asked for and what it was resolved to; an answer is a refusal."""
+
+OnStep: TypeAlias = Callable[[StepReport, Image | None, Image | None], Awaitable[None]]
+"""Told of each step that ran, with pictures of the screen before and after."""
+
+REMEMBERED_IMAGES: Final = 20
+_SECRET: Final = re.compile(r"<secret:([^<>\s]+)>")
+
+
+class Senses(Protocol):
+    """What can be seen: `observers.eyes.Eyes`, or the fake's."""
+
+    async def observe(
+        self,
+        *,
+        query: str | None = None,
+        role: str | None = None,
+        window: str | None = None,
+        url: str | None = None,
+        screenshot: bool = False,
+        region: Rect | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        detail: bool = False,
+    ) -> Observation: ...
+
+    async def look_again(self) -> Observation:
+        """What changed since the last look, as text; the whole as roots."""
+        ...
+
+    async def roots(self) -> tuple[Node, ...]:
+        """Everything there is, live, with refs: all windows and the page."""
+        ...
+
+    async def resolve(self, ref: str) -> tuple[Node, bool]:
+        """The element of a ref, live, and whether it had moved. TargetError when it is not what it was."""
+        ...
+
+    async def refresh(self, node: Node) -> Node | None:
+        """The same element as it is now; None when it is gone."""
+        ...
+
+    def window_of(self, node: Node) -> WindowInfo | None: ...
+
+
+class Elements(Protocol):
+    """Acting on elements of one kind of tree, without the pointer.
+
+    Each raises TargetError ``not_supported`` where the element has no such action of its own.
+    """
+
+    async def invoke(self, node: Node) -> Effect: ...
+
+    async def set_text(self, node: Node, text: str) -> Effect: ...
+
+    async def select(self, node: Node, option: str | None) -> Effect: ...
+
+    async def expand(self, node: Node, on: bool) -> Effect: ...
+
+    async def focus(self, node: Node) -> Effect: ...
+
+    async def show(self, node: Node) -> Node:
+        """Scroll the element onto the screen; the element with its place there."""
+        ...
+
+
+class Settling(Protocol):
+    """The settle engine: `tools.settle.Settler`, or the fake's. All calls block."""
+
+    def before(self, kind: str) -> Any: ...
+
+    def after(self, baseline: Any) -> Settled: ...
+
+    def wait_change(self, timeout: float) -> Settled: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(kw_only=True)
+class Workspace:
+    """One desktop and all that acts on it. ``browser`` drives the desktop's own browser (`observers.page`)."""
+
+    desktop: Desktop
+    senses: Senses
+    settling: Settling
+    native: Elements
+    page: Elements
+    browser: Any = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    gate: Gate | None = None
+    on_step: OnStep | None = None
+    images: dict[str, Image] = field(default_factory=dict)
+
+    def elements(self, node: Node) -> Elements:
+        """How to act on this node."""
+        return self.page if node.source == "page" else self.native
+
+    def remember(self, image: Image) -> None:
+        """Keep an image's transform: steps may aim at its pixels."""
+        self.images.pop(image.id, None)
+        self.images[image.id] = image
+        while len(self.images) > REMEMBERED_IMAGES:
+            self.images.pop(next(iter(self.images)))
+
+    def reveal(self, text: str) -> str:
+        """The text with secrets in the place of their names, for the moment of typing. InvalidStep: no such secret."""
+
+        def value(found: re.Match[str]) -> str:
+            if found[1] not in self.secrets:
+                known = ", ".join(self.secrets) or "none"
+                raise InvalidStep(f"there is no secret {found[1]!r}; there are: {known}")
+            return self.secrets[found[1]]
+
+        return _SECRET.sub(value, text)
+
+    def holds_secret(self, text: str) -> bool:
+        """Whether a step's text names a secret."""
+        return _SECRET.search(text) is not None
+
+
+async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a blocking call of the desktop in a thread: the one seam between asyncio and X.
+
+    When cancelled it waits for the call to come back, so that no key is pressed after everything was let go of.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()
+        raise
