@@ -127,6 +127,8 @@ class Changes(Protocol):
         """Block until something is painted or ``timeout`` seconds have passed; True when something was."""
         ...
 
+    # Optional: ``wake()`` ends a `wait` in another thread early; ``busy()`` says that the pointer shows a busy cursor.
+
 
 class Recorder(Protocol):
     """A running recording."""

@@ -29,6 +29,7 @@ class DamageChanges:
     def __init__(self, display: str, xauthority: str | None = None, marker: str | None = None) -> None:
         self._x = XConnection(display, xauthority, marker)
         self._lock = threading.Lock()
+        self._waiting = threading.Lock()
         self._closed = False
         self._painted = False
         self._woken = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -64,7 +65,10 @@ class DamageChanges:
 
         `wake` ends it early, with False. DesktopError when the display is gone.
         """
-        end = time.monotonic() + timeout
+        with self._waiting:
+            return self._wait(time.monotonic() + timeout)
+
+    def _wait(self, end: float) -> bool:
         poll = select.poll()
         poll.register(self._x.fd, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
@@ -78,7 +82,8 @@ class DamageChanges:
                 return False
             ready = {fd for fd, _ in poll.poll(left * 1000)}
             if self._woken in ready:
-                os.eventfd_read(self._woken)
+                if not self._closed:  # or else left raised, for `close` to know that nobody waits
+                    os.eventfd_read(self._woken)
                 return False
 
     def wake(self) -> None:
@@ -93,12 +98,14 @@ class DamageChanges:
             return reply.name.to_string() in BUSY_CURSORS
 
     def close(self) -> None:
-        """Close the connection. Idempotent; a `wait` in another thread has to have ended (see `wake`)."""
+        """Close the connection; a `wait` in another thread ends. Idempotent."""
         if self._closed:
             return
         self._closed = True
-        self._x.close()
-        os.close(self._woken)
+        os.eventfd_write(self._woken, 1)
+        with self._waiting, self._lock:
+            self._x.close()
+            os.close(self._woken)
 
     def _drain(self) -> None:
         """Note what the server reported. DesktopError when it is gone."""

@@ -1,0 +1,330 @@
+"""When is the app done? Reaction, then stillness, by what the display reports; what moves by itself does not count."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from deskhand.config import SettleSettings
+from deskhand.desktop.base import Desktop
+from deskhand.errors import DeskhandError
+from deskhand.messages import Rect, Settled, Verdict
+from deskhand.tools.motion import Region, components, covers, grown, merged
+from deskhand.tools.thinking import BUSY_SHARE, CpuMeter, used_between
+from deskhand.tools.tracker import Change, Tracker
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RESIDUAL = 1.2
+"""Seconds that new motion has to go round in one place before it is named and no longer waited for."""
+
+_THINKING_LOOK = 0.05  # seconds between two looks at what holds the verdict: processor time raises no event
+_CPU_WINDOW = 0.08  # seconds over which processor time is told apart from a moment's work
+_STOPPED = 0.25  # seconds without a frame after which fast motion has stopped
+_REGIONS = 8  # rectangles a verdict names at most
+
+Signal = Callable[[], bool]
+"""Something else that says an app is at work (its tree is ``busy``, its page is loading). Quick, from any thread."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What changed of one region because of the act."""
+
+    region: Region
+    last: float
+    rect: Rect
+
+
+@dataclass(slots=True, eq=False)
+class Baseline:
+    """How things were just before an act. Opaque to callers; good for one `Settler.after`."""
+
+    kind: str
+    began: float
+    frame: NDArray[np.uint32]
+    moving: tuple[Region, ...]
+    moving_rects: tuple[Rect, ...]
+    late: tuple[Rect, ...]
+    serial: int
+    pid: int | None
+    idle_share: float
+    already: frozenset[int]
+    """The signals that said so before the act."""
+    seen: dict[int, _Seen] = field(default_factory=dict)
+    readings: list[tuple[float, dict[int, float]]] = field(default_factory=list)
+
+
+class Settler:
+    """The settle engine of one desktop: follows its screen from now until `close`.
+
+    ``signals`` are asked, before a verdict is given, whether an app is still at work. All methods block and may be
+    called from any thread, one act at a time; they raise DesktopError when the display is gone or `close` was called.
+    """
+
+    def __init__(self, desktop: Desktop, settings: SettleSettings, signals: Sequence[Signal] = ()) -> None:
+        self._desktop, self._settings = desktop, settings
+        busy_cursor = getattr(desktop.changes, "busy", None)
+        self._signals: tuple[Signal, ...] = (*signals, *([busy_cursor] if busy_cursor is not None else ()))
+        self._tracker = Tracker(
+            desktop.screen, desktop.changes, tuple(Rect(*region) for region in settings.ignore_regions)
+        )
+        self._cpu = CpuMeter()
+        self._current: Baseline | None = None
+        self._verdict_at: float | None = None
+        self._moving_then: set[int] = set()
+        self._last_reading: tuple[int | None, float, dict[int, float]] = (None, 0.0, {})
+        self._awaited = 0
+
+    # --- the seam -----------------------------------------------------------------------------------------------------
+
+    def before(self, kind: str) -> Baseline:
+        """Remember how things are; call this just before the act. ``kind`` is the step's."""
+        pid = self._active_pid()
+        tracker = self._tracker
+        with tracker.changed:
+            tracker.look()
+            now = time.monotonic()
+            moving = tuple(tracker.motion.moving(now))
+            baseline = Baseline(
+                kind=kind,
+                began=now,
+                frame=tracker.frame.copy(),
+                moving=moving,
+                moving_rects=tuple(region.rect for region in moving),
+                late=self._late(moving),
+                serial=tracker.serial,
+                pid=pid,
+                idle_share=self._idle_share(pid, now),
+                already=frozenset(i for i, signal in enumerate(self._signals) if signal()),
+            )
+            if pid is not None:
+                baseline.readings.append((now, self._cpu.read(pid)))
+            self._current = baseline
+            tracker.acting, tracker.awaited = kind != "wait", True
+            return baseline
+
+    def after(self, baseline: Baseline) -> Settled:
+        """Wait until the screen has come to rest after the act, and say how; at most the configured ``max_wait``."""
+        return self._settle(baseline, self._settings.react, self._settings.max_wait)
+
+    def wait_change(self, timeout: float) -> Settled:
+        """Wait up to ``timeout`` seconds for a change that nothing was moving already, and for it to settle.
+
+        A change since the last verdict counts. ``no_change`` when none came.
+        """
+        baseline = self.before("wait")
+        if baseline.late:
+            with self._tracker.changed:
+                baseline.began = self._verdict_at or baseline.began
+                for rect in baseline.late:
+                    self._remember(baseline, rect)
+        return self._settle(baseline, timeout, timeout + self._settings.max_wait)
+
+    def wait_painted(self, timeout: float) -> bool:
+        """Wait up to ``timeout`` seconds for the next change since the last call, without waiting for it to settle."""
+        end = time.monotonic() + timeout
+        tracker = self._tracker
+        with tracker.changed:
+            while True:
+                if tracker.serial != self._awaited:
+                    self._awaited = tracker.serial
+                    if any(
+                        not change.region.moves(change.time) for change in tracker.since(end - timeout - 1.0)
+                    ):
+                        return True
+                left = end - time.monotonic()
+                if left <= 0:
+                    return False
+                tracker.wait(left)
+
+    def close(self) -> None:
+        """Stop following the screen; whoever waits in another thread gets a DesktopError at once. Idempotent."""
+        self._tracker.close()
+
+    # --- judging ------------------------------------------------------------------------------------------------------
+
+    def _settle(self, baseline: Baseline, react: float, cap: float) -> Settled:
+        tracker = self._tracker
+        with tracker.changed:
+            try:
+                while True:
+                    if (
+                        self._current is not baseline
+                    ):  # another act has begun: whoever waited for this one has gone
+                        return self._result(
+                            baseline, "still_changing" if baseline.seen else "no_change", [], False
+                        )
+                    now = time.monotonic()
+                    self._take_in(baseline, now)
+                    verdict, wake = self._judge(baseline, now, react, cap)
+                    if verdict is None:
+                        tracker.wait(max(0.0, wake - now))
+                        continue
+                    serial = tracker.serial
+                    tracker.look()  # what was painted a moment ago and is not taken in yet
+                    if tracker.serial == serial or now >= baseline.began + cap:
+                        return verdict
+            finally:
+                if self._current is baseline:
+                    self._current = None
+                    self._end(baseline)
+
+    def _judge(
+        self, baseline: Baseline, now: float, react: float, cap: float
+    ) -> tuple[Settled | None, float]:
+        """The verdict, or None and when to judge again if nothing changes until then."""
+        end = baseline.began + cap
+        cycling = [
+            seen for seen in baseline.seen.values() if seen.region.cycles(baseline.began, now, RESIDUAL)
+        ]
+        drawing = [seen for seen in baseline.seen.values() if seen not in cycling]
+        if drawing:
+            still_at = max(seen.last for seen in drawing) + self._settings.quiet
+        else:
+            still_at = now if cycling or self._stopped(baseline, now) else baseline.began + react
+        if now < min(still_at, end):
+            return None, min(still_at, end)
+        waiting = baseline.kind == "wait" and not baseline.seen
+        thinking = not waiting and self._thinking(baseline, now)
+        if thinking and now < end:
+            return None, min(now + _THINKING_LOOK, end)
+        verdict: Verdict
+        if now < still_at:
+            verdict = "still_changing"
+        elif baseline.seen or self._stopped(baseline, now):
+            verdict = "settled"
+        else:
+            verdict = "no_change"
+        return self._result(baseline, verdict, [seen.region for seen in cycling], thinking), now
+
+    def _take_in(self, baseline: Baseline, now: float) -> None:
+        """Sort new changes into what the act may have done and what was moving anyway; read the processor clock."""
+        for change in self._tracker.since(baseline.began):
+            if change.serial > baseline.serial:
+                baseline.serial = change.serial
+                if not _expected(change, baseline):
+                    self._note(baseline, change)
+        if baseline.pid is not None and now - baseline.readings[-1][0] >= _THINKING_LOOK:
+            baseline.readings.append((now, self._cpu.read(baseline.pid)))
+
+    @staticmethod
+    def _note(baseline: Baseline, change: Change) -> None:
+        seen = baseline.seen.get(id(change.region))
+        if seen is None:
+            baseline.seen[id(change.region)] = _Seen(change.region, change.time, change.rect)
+        else:
+            seen.last, seen.rect = change.time, seen.rect.union(change.rect)
+
+    @staticmethod
+    def _remember(baseline: Baseline, rect: Rect) -> None:
+        region = Region(rect, baseline.began)
+        region.note(rect, baseline.began, False)
+        baseline.seen[id(region)] = _Seen(region, baseline.began, rect)
+
+    def _stopped(self, baseline: Baseline, now: float) -> bool:
+        """Whether something that was moving fast has come to a halt since."""
+        return any(
+            region.kind() in ("video", "spinner", "progress") and now - region.last > _STOPPED
+            for region in baseline.moving
+        )
+
+    def _thinking(self, baseline: Baseline, now: float) -> bool:
+        """Whether the app acted on is still at work, more than it was before the act."""
+        if any(signal() for i, signal in enumerate(self._signals) if i not in baseline.already):
+            return True
+        if baseline.pid is None:
+            return False
+        earlier = [reading for reading in baseline.readings if now - reading[0] >= _CPU_WINDOW]
+        if not earlier:
+            return False
+        then, used = earlier[-1]
+        share = used_between(used, self._cpu.read(baseline.pid)) / (now - then)
+        return share > 1.25 * baseline.idle_share + BUSY_SHARE
+
+    # --- results ------------------------------------------------------------------------------------------------------
+
+    def _result(
+        self, baseline: Baseline, verdict: Verdict, cycling: Sequence[Region], thinking: bool
+    ) -> Settled:
+        on_the_way = [region for region in baseline.moving if region.last > baseline.began]
+        moving = [*on_the_way, *cycling]
+        for region in moving:
+            region.known = True
+        kinds = tuple((region.rect, region.kind()) for region in moving)
+        if verdict == "settled" and any(kind != "caret" for _, kind in kinds):
+            verdict = "settled_except"
+        share, regions = self._difference(baseline)
+        if not regions and verdict != "no_change":
+            regions = merged((seen.rect for seen in baseline.seen.values()), _REGIONS)
+        return Settled(
+            verdict=verdict,
+            waited=time.monotonic() - baseline.began,
+            changed=share,
+            regions=regions,
+            moving=kinds,
+            thinking=thinking,
+            note="the screen had changed before this, after the last look" if baseline.late else "",
+        )
+
+    def _difference(self, baseline: Baseline) -> tuple[float, tuple[Rect, ...]]:
+        """What is different now from before the act, as a share of the screen and as rectangles."""
+        frame = self._tracker.frame
+        if not baseline.seen or frame.shape != baseline.frame.shape:
+            return (1.0 if frame.shape != baseline.frame.shape else 0.0), ()
+        count, parts = 0, []
+        for place in merged((seen.rect for seen in baseline.seen.values()), _REGIONS):
+            area = slice(place.y, place.bottom), slice(place.x, place.right)
+            different = frame[area] != baseline.frame[area]
+            for rect in baseline.moving_rects:
+                if common := grown(rect).intersection(place):
+                    rows = slice(common.y - place.y, common.bottom - place.y)
+                    different[rows, common.x - place.x : common.right - place.x] = False
+            count += int(different.sum())
+            parts.extend(components(different, place.x, place.y))
+        return count / frame.size, merged(parts, _REGIONS)
+
+    def _end(self, baseline: Baseline) -> None:
+        now = time.monotonic()
+        self._tracker.acting = self._tracker.awaited = False
+        self._verdict_at = now
+        self._moving_then = {id(region) for region in self._tracker.motion.moving(now)}
+        if baseline.pid is not None:
+            self._last_reading = baseline.pid, now, self._cpu.read(baseline.pid)
+
+    # --- what was before ----------------------------------------------------------------------------------------------
+
+    def _late(self, moving: Sequence[Region]) -> tuple[Rect, ...]:
+        """What changed between the last verdict and now, and was not moving by itself."""
+        if self._verdict_at is None:
+            return ()
+        known = self._moving_then | {id(region) for region in moving}
+        late = [
+            change.rect
+            for change in self._tracker.since(self._verdict_at)
+            if id(change.region) not in known and not change.region.known
+        ]
+        return merged(late, _REGIONS)
+
+    def _active_pid(self) -> int | None:
+        try:
+            active = self._desktop.windows.active()
+        except DeskhandError:
+            return None
+        return active.pid if active is not None else None
+
+    def _idle_share(self, pid: int | None, now: float) -> float:
+        """The share of a core that the app used since the last verdict, without being asked to do anything."""
+        last_pid, then, used = self._last_reading
+        if pid is None or pid != last_pid or now - then < _CPU_WINDOW:
+            return 0.0
+        return used_between(used, self._cpu.read(pid)) / (now - then)
+
+
+def _expected(change: Change, baseline: Baseline) -> bool:
+    """Whether a change is the going on of what moved before the act."""
+    return any(covers(rect, change.rect) for rect in baseline.moving_rects)
