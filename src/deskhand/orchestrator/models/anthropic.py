@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from deskhand.messages import (
@@ -11,15 +12,14 @@ from deskhand.messages import (
     Results,
     Stop,
     ToolCall,
-    ToolResult,
     ToolSpec,
     Transcript,
     Turn,
     Usage,
-    Words,
 )
 from deskhand.orchestrator.models.capabilities import Capabilities
 from deskhand.orchestrator.models.images import Pictures
+from deskhand.orchestrator.models.native import COMPUTER, LOOK, Answer, is_native, native_run
 from deskhand.orchestrator.models.prices import cost_usd
 from deskhand.orchestrator.models.transcripts import (
     clean,
@@ -45,6 +45,15 @@ _STOPS: dict[str, Stop] = {
 }
 _MARK: Json = {"type": "ephemeral"}
 _BOUND_THINKING_BETA = "thinking-binding-controls-2026-08-01"
+_TOOLSET = "computer_toolset_20260801"
+_COMPUTER_BETAS = {
+    "computer_20251124": "computer-use-2025-11-24",
+    "computer_20250124": "computer-use-2025-01-24",
+}
+_DISPLAY = (1280, 800)
+"""What an older computer tool is told of the display while no picture has shown its size."""
+_APART = "Not executed: put all computer actions of a turn together."
+_CUT_OFF = "(cut off by the output limit)"
 
 
 class AnthropicModel:
@@ -66,10 +75,17 @@ class AnthropicModel:
 
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
         pictures = Pictures(transcript, self.capabilities)
-        body = self._request(transcript, tools, pictures)
-        headers = {"anthropic-beta": _BOUND_THINKING_BETA} if self.capabilities.bound_thinking else {}
+        offered = bool(self.capabilities.computer) and {"act", "observe"} <= {tool.name for tool in tools}
+        body = self._request(transcript, tools, pictures, offered=offered)
+        betas = [_BOUND_THINKING_BETA] if self.capabilities.bound_thinking else []
+        betas += (
+            beta for tool in body.get("tools", ()) if (beta := _COMPUTER_BETAS.get(tool.get("type", "")))
+        )
         return await self._transport.post(
-            "/v1/messages", body, lambda reply: self._read(reply, pictures), headers=headers
+            "/v1/messages",
+            body,
+            lambda reply: self._read(reply, pictures, offered=offered),
+            headers={"anthropic-beta": ",".join(betas)} if betas else {},
         )
 
     async def aclose(self) -> None:
@@ -78,37 +94,52 @@ class AnthropicModel:
 
     # --- entries to the wire -------------------------------------------------------------------------------------
 
-    def _request(self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures) -> Json:
+    def _request(
+        self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures, *, offered: bool
+    ) -> Json:
         known = self.capabilities
         body: Json = {"model": self._model, "max_tokens": known.max_output or 16_000}
+        messages = self._messages(transcript, pictures)
         if system := system_text(transcript):
             body["system"] = [{"type": "text", "text": system, "cache_control": _MARK}]
-        if tools:
-            body["tools"] = [
-                {
-                    "name": tool.name,
-                    "description": clean(tool.description),
-                    "input_schema": clean(tool.schema),
-                }
-                for tool in tools
-            ]
+        listed = [_function(tool) for tool in tools]
+        if offered or any(is_native(block) for message in messages for block in message["content"]):
+            # Also when it is not on offer any more: what the history uses has to be declared.
+            listed.insert(0, self._computer(pictures))
+        if listed:
+            body["tools"] = listed
         if known.thinking == "adaptive":
             body["thinking"] = {"type": "adaptive"}
             if known.bound_thinking:
                 # Older pictures and trees leave the transcript, which unbinds the thinking that came after them.
                 body["thinking"]["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
-        body["messages"] = self._messages(transcript, pictures)
+        body["messages"] = messages
         return body
+
+    def _computer(self, pictures: Pictures) -> Json:
+        """The vendor's computer tool in the version that this model knows."""
+        version = self.capabilities.computer
+        if version == _TOOLSET:
+            return {"type": version, "configs": {"cursor_position": {"enabled": False}}}
+        width, height = pictures.display or _DISPLAY
+        tool: Json = {
+            "type": version,
+            "name": COMPUTER,
+            "display_width_px": width,
+            "display_height_px": height,
+        }
+        return {**tool, "enable_zoom": True} if version == "computer_20251124" else tool
 
     def _messages(self, transcript: Transcript, pictures: Pictures) -> list[Json]:
         messages: list[Json] = []
+        turn = Turn()
         for entry in conversation(transcript):
             if isinstance(entry, Turn):
-                role, content = "assistant", self._assistant(entry)
+                turn, role, content = entry, "assistant", self._assistant(entry)
             elif isinstance(entry, Results):
-                role, content = "user", [self._result(result, pictures) for result in entry.results]
+                role, content = "user", self._answers(turn, entry, pictures)
             else:
-                role, content = "user", self._words(entry, pictures)
+                role, content = "user", self._words(entry.text, entry.images, pictures)
             if not content:
                 continue
             if messages and messages[-1]["role"] == role:
@@ -129,16 +160,36 @@ class AnthropicModel:
         )
         return content
 
-    def _result(self, result: ToolResult, pictures: Pictures) -> Json:
-        content = self._words(Words(role="user", text=result.text, images=result.images), pictures)
-        block: Json = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
-        if result.is_error:
-            block["is_error"] = True
-        return block
+    def _answers(self, turn: Turn, results: Results, pictures: Pictures) -> list[Json]:
+        """One block for each call that the model wrote: its own calls, and its native actions taken apart again."""
+        given = {result.call_id: result for result in results.results}
+        blocks = [block for block in self._assistant(turn) if block.get("type") == "tool_use"]
+        native, run = native_run(blocks)
+        answered = iter(native.answers(given) if native is not None else ())
+        answers: list[Json] = []
+        for block in blocks:
+            if block["id"] in run:
+                answer = next(answered)
+            elif is_native(block):
+                answer = Answer(text=_APART, is_error=True)
+            else:
+                result = given[block["id"]]
+                answer = Answer(text=result.text, images=result.images, is_error=result.is_error)
+            answers.append(self._answer(block, answer, pictures))
+        return answers
 
-    def _words(self, words: Words, pictures: Pictures) -> list[Json]:
-        content: list[Json] = [{"type": "text", "text": clean(words.text)}] if words.text.strip() else []
-        for image in words.images:
+    def _answer(self, block: Json, answer: Answer, pictures: Pictures) -> Json:
+        content = self._words(answer.text, answer.images, pictures)
+        sent: Json = {"type": "tool_result", "tool_use_id": block["id"], "content": content}
+        if "toolset_name" in block:
+            sent["toolset_name"] = block["toolset_name"]
+        if answer.is_error:
+            sent["is_error"] = True
+        return sent
+
+    def _words(self, text: str, images: Sequence[Image], pictures: Pictures) -> list[Json]:
+        content: list[Json] = [{"type": "text", "text": clean(text)}] if text.strip() else []
+        for image in images:
             content += self._image(image, pictures)
         return content
 
@@ -152,18 +203,14 @@ class AnthropicModel:
 
     # --- the wire to a turn --------------------------------------------------------------------------------------
 
-    def _read(self, reply: Json, pictures: Pictures) -> Turn:
+    def _read(self, reply: Json, pictures: Pictures, *, offered: bool) -> Turn:
         content = reply.get("content")
         if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
             raise MalformedReply("anthropic: the reply has no content")
         text = "\n".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
         stop = _STOPS.get(str(reply.get("stop_reason")), "end")
-        calls = [_call(block, pictures) for block in content if block.get("type") == "tool_use"]
-        if stop == "length" and calls and content[-1].get("type") == "tool_use":
-            last = calls[-1]
-            calls[-1] = ToolCall(
-                id=last.id, name=last.name, invalid=f"{last.arguments} (cut off by the output limit)"
-            )
+        cut_off = content[-1] if stop == "length" and content else {}
+        calls = _calls(content, pictures, offered=offered, cut_off=cut_off)
         model = str(reply.get("model") or self._model)
         return Turn(
             text=text,
@@ -198,6 +245,29 @@ class AnthropicModel:
         return Usage(
             input_tokens=total, output_tokens=output, cached_tokens=read, images=images, cost_usd=cost
         )
+
+
+def _function(tool: ToolSpec) -> Json:
+    return {"name": tool.name, "description": clean(tool.description), "input_schema": clean(tool.schema)}
+
+
+def _calls(content: Sequence[Json], pictures: Pictures, *, offered: bool, cut_off: Json) -> list[ToolCall]:
+    blocks = [block for block in content if block.get("type") == "tool_use"]
+    native, run = native_run(blocks)
+    calls: list[ToolCall] = []
+    for block in blocks:
+        if native is not None and block.get("id") in run:
+            made, native = native.calls(pictures, offered=offered), None
+        else:
+            made = [] if is_native(block) else [_call(block, pictures)]
+        calls += made
+    if cut_off.get("type") == "tool_use":
+        spoilt = run if cut_off.get("id") in run else {cut_off.get("id")}
+        calls = [
+            replace(call, invalid=_CUT_OFF) if call.id.removesuffix(LOOK) in spoilt else call
+            for call in calls
+        ]
+    return calls
 
 
 def _call(block: Json, pictures: Pictures) -> ToolCall:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import math
+import struct
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +58,7 @@ class Pictures:
         images = all_images(transcript)
         self._limits, self._count = limits, len(images)
         self._last = images[-1].id if images else ""
+        self._frame = _whole_screen(images)
         self._factors: dict[str, tuple[float, float]] = {}
 
     @property
@@ -82,6 +85,41 @@ class Pictures:
         assert isinstance(moved, dict)
         return moved
 
+    def point(self, coordinate: Any) -> Json | None:
+        """A native point, pixels of the last whole picture as it was sent, as the target of a step; None: no point."""
+        if isinstance(coordinate, dict):
+            coordinate = [coordinate.get("x"), coordinate.get("y")]
+        if not (
+            isinstance(coordinate, (list, tuple))
+            and len(coordinate) == 2
+            and all(map(_is_number, coordinate))
+        ):
+            return None
+        if self._frame is None:
+            return {"x": coordinate[0], "y": coordinate[1]}
+        factor = self._factors.get(self._frame.id, (1.0, 1.0))
+        x, y = (round(value * by) for value, by in zip(coordinate, factor, strict=True))
+        return {"x": x, "y": y, **({"image": self._frame.id} if self._frame.id else {})}
+
+    def region(self, corners: Any) -> list[int] | None:
+        """A native region, two corners in pixels of the last whole picture, as screen pixels; None: it is none."""
+        if not (isinstance(corners, (list, tuple)) and len(corners) == 4 and all(map(_is_number, corners))):
+            return None
+        if self._frame is None:
+            return None
+        factor, frame = self._factors.get(self._frame.id, (1.0, 1.0)), self._frame
+        across, down = factor[0] * frame.scale[0], factor[1] * frame.scale[1]
+        x0, x1 = sorted(round(frame.origin.x + value * across) for value in corners[0::2])
+        y0, y1 = sorted(round(frame.origin.y + value * down) for value in corners[1::2])
+        return [x0, y0, max(1, x1 - x0), max(1, y1 - y0)]
+
+    @property
+    def display(self) -> tuple[int, int] | None:
+        """The size of the last whole picture as it is sent; None while there is none."""
+        if self._frame is None:
+            return None
+        return fitted_size(self._frame.width, self._frame.height, self._limits, self._count)
+
     def _move(self, value: Any, image: str) -> Any:
         if isinstance(value, list):
             return [self._move(item, image) for item in value]
@@ -94,6 +132,16 @@ class Pictures:
         if factor is not None and _is_number(value.get("x")) and _is_number(value.get("y")):
             moved["x"], moved["y"] = round(value["x"] * factor[0]), round(value["y"] * factor[1])
         return moved
+
+
+def _whole_screen(images: Sequence[Image]) -> Image | None:
+    """The last of those pictures that show the most of the screen."""
+
+    def shown(image: Image) -> float:
+        return image.width * image.scale[0] * image.height * image.scale[1]
+
+    most = max(map(shown, images), default=0)
+    return next((image for image in reversed(images) if shown(image) >= 0.99 * most), None)
 
 
 def _is_number(value: Any) -> bool:
@@ -125,3 +173,18 @@ def _forms() -> Sequence[tuple[str, dict[str, Any]]]:
         ("JPEG", {"quality": 70}),
         ("JPEG", {"quality": 40}),
     )
+
+
+def _blank_png() -> bytes:
+    """A grey square of 16 pixels: PNG's signature and its three chunks."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = zlib.compress((b"\0" + b"\x80" * 16) * 16)
+    header = struct.pack(">IIBBBBB", 16, 16, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+BLANK = "data:image/png;base64," + base64.b64encode(_blank_png()).decode("ascii")
+"""A picture to send where one has to be and there is none."""

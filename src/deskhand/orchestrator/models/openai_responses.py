@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from deskhand.errors import ModelError, ModelRefused
@@ -18,10 +19,10 @@ from deskhand.messages import (
     Transcript,
     Turn,
     Usage,
-    Words,
 )
 from deskhand.orchestrator.models.capabilities import Capabilities
-from deskhand.orchestrator.models.images import Pictures
+from deskhand.orchestrator.models.images import BLANK, Pictures
+from deskhand.orchestrator.models.native import DONE, LATE_LOOK, Answer, openai_turn
 from deskhand.orchestrator.models.prices import cost_usd
 from deskhand.orchestrator.models.transcripts import (
     cache_key,
@@ -37,6 +38,7 @@ from deskhand.orchestrator.models.transcripts import (
 from deskhand.orchestrator.models.transport import MalformedReply, Remaining, Transport
 
 _API = "openai"
+
 _INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
@@ -59,8 +61,11 @@ class OpenAIResponsesModel:
 
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
         pictures = Pictures(transcript, self.capabilities)
-        body = self._request(transcript, tools, pictures)
-        return await self._transport.post("/responses", body, lambda reply: self._read(reply, pictures))
+        offered = bool(self.capabilities.computer) and {"act", "observe"} <= {tool.name for tool in tools}
+        body = self._request(transcript, tools, pictures, offered=offered)
+        return await self._transport.post(
+            "/responses", body, lambda reply: self._read(reply, pictures, offered=offered)
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -68,28 +73,26 @@ class OpenAIResponsesModel:
 
     # --- entries to the wire -------------------------------------------------------------------------------------
 
-    def _request(self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures) -> Json:
+    def _request(
+        self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures, *, offered: bool
+    ) -> Json:
         system = system_text(transcript)
+        items = self._items(transcript, pictures)
         body: Json = {
             "model": self._model,
-            "input": self._items(transcript, pictures),
+            "input": items,
             "store": False,
             "include": ["reasoning.encrypted_content"],
             "prompt_cache_key": cache_key(system),
         }
         if system:
             body["instructions"] = system
-        if tools:
-            body["tools"] = [
-                {
-                    "type": "function",
-                    "name": tool.name,
-                    "description": clean(tool.description),
-                    "parameters": clean(tool.schema),
-                    "strict": False,
-                }
-                for tool in tools
-            ]
+        listed = [_function(tool) for tool in tools]
+        if offered or any(item.get("type") == "computer_call" for item in items):
+            # Also when it is not on offer any more: what the history uses has to be declared.
+            listed.insert(0, {"type": self.capabilities.computer or "computer"})
+        if listed:
+            body["tools"] = listed
         if not self.capabilities.parallel_calls:
             body["parallel_tool_calls"] = False
         if self.capabilities.max_output is not None:
@@ -98,12 +101,14 @@ class OpenAIResponsesModel:
 
     def _items(self, transcript: Transcript, pictures: Pictures) -> list[Json]:
         items: list[Json] = []
+        turn = Turn()
         for entry in conversation(transcript):
             if isinstance(entry, Turn):
+                turn = entry
                 items += self._assistant(entry)
             elif isinstance(entry, Results):
-                items += (self._result(result, pictures) for result in entry.results)
-            elif content := self._words(entry, pictures):
+                items += self._answers(turn, entry, pictures)
+            elif content := self._words(entry.text, entry.images, pictures):
                 items.append({"type": "message", "role": "user", "content": content})
         return items
 
@@ -119,15 +124,31 @@ class OpenAIResponsesModel:
             )
         return items
 
+    def _answers(self, turn: Turn, results: Results, pictures: Pictures) -> list[Json]:
+        """One item for each call that the model wrote; what a picture cannot say of its native actions follows them."""
+        given = {result.call_id: result for result in results.results}
+        written = self._assistant(turn)
+        native = openai_turn(written)
+        seen = _joined(native.answers(given)) if native is not None else Answer()
+        items: list[Json] = []
+        for item in written:
+            if item.get("type") == "function_call":
+                items.append(self._result(given[str(item["call_id"])], pictures))
+            elif item.get("type") == "computer_call":
+                items.append(_screenshot(item, seen, pictures, self.capabilities))
+        if seen.text:
+            items.append({"type": "message", "role": "user", "content": self._words(seen.text, (), pictures)})
+        return items
+
     def _result(self, result: ToolResult, pictures: Pictures) -> Json:
         output: Any = clean(result.text) or ("failed" if result.is_error else "done")
         if result.images:
-            output = self._words(Words(role="user", text=result.text, images=result.images), pictures)
+            output = self._words(result.text, result.images, pictures)
         return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
-    def _words(self, words: Words, pictures: Pictures) -> list[Json]:
-        content: list[Json] = [{"type": "input_text", "text": clean(words.text)}] if words.text else []
-        for image in words.images:
+    def _words(self, text: str, images: Sequence[Image], pictures: Pictures) -> list[Json]:
+        content: list[Json] = [{"type": "input_text", "text": clean(text)}] if text else []
+        for image in images:
             content += self._image(image, pictures)
         return content
 
@@ -140,7 +161,7 @@ class OpenAIResponsesModel:
 
     # --- the wire to a turn --------------------------------------------------------------------------------------
 
-    def _read(self, reply: Json, pictures: Pictures) -> Turn:
+    def _read(self, reply: Json, pictures: Pictures, *, offered: bool) -> Turn:
         _raise_failure(reply)
         output = reply.get("output")
         if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
@@ -153,7 +174,7 @@ class OpenAIResponsesModel:
             if isinstance(part, dict)
         ]
         texts = [str(part.get("text") or part.get("refusal") or "") for part in parts]
-        calls = tuple(_call(item, pictures) for item in output if item.get("type") == "function_call")
+        calls = tuple(_calls(output, pictures, offered=offered))
         stop: Stop = "calls" if calls else "end"
         if reply.get("status") == "incomplete":
             details = reply.get("incomplete_details")
@@ -187,6 +208,55 @@ class OpenAIResponsesModel:
         return Usage(
             input_tokens=total, output_tokens=output, cached_tokens=cached, images=images, cost_usd=cost
         )
+
+
+def _function(tool: ToolSpec) -> Json:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": clean(tool.description),
+        "parameters": clean(tool.schema),
+        "strict": False,
+    }
+
+
+def _calls(output: Sequence[Json], pictures: Pictures, *, offered: bool) -> list[ToolCall]:
+    """The calls in their order; native actions stand where the first of them stood."""
+    native = openai_turn(output)
+    calls: list[ToolCall] = []
+    for item in output:
+        if item.get("type") == "function_call":
+            calls.append(_call(item, pictures))
+        elif item.get("type") == "computer_call" and native is not None:
+            made, native = native.calls(pictures, offered=offered), None
+            checks = tuple(_safety(output))
+            calls += (replace(call, safety=checks) for call in made)
+    return calls
+
+
+def _safety(items: Sequence[Json]) -> Iterator[str]:
+    for item in items:
+        for check in item.get("pending_safety_checks") or []:
+            if isinstance(check, dict):
+                yield str(check.get("message") or check.get("code") or check.get("id"))
+
+
+def _joined(answers: Sequence[Answer]) -> Answer:
+    """All there is to say, once, and the newest picture."""
+    texts = dict.fromkeys(answer.text for answer in answers if answer.text not in ("", DONE, LATE_LOOK))
+    images = [image for answer in answers for image in answer.images]
+    return Answer(text="\n\n".join(texts), images=tuple(images[-1:]))
+
+
+def _screenshot(call: Json, seen: Answer, pictures: Pictures, known: Capabilities) -> Json:
+    """The output of a computer call is a picture and nothing else; one that was dropped since leaves a blank."""
+    url = pictures.encode(seen.images[0]).url if seen.images and known.vision else BLANK
+    output = {"type": "computer_screenshot", "image_url": url, "detail": known.image_detail or "high"}
+    item: Json = {"type": "computer_call_output", "call_id": call.get("call_id"), "output": output}
+    if checks := call.get("pending_safety_checks"):
+        # The loop has put them to a person: without consent there would be no result to send.
+        item["acknowledged_safety_checks"] = checks
+    return item
 
 
 def _raise_failure(reply: Json) -> None:
