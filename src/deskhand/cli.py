@@ -517,7 +517,7 @@ def doctor(
     if fix:
         for command in examination.fixes(findings):
             print(f"$ {command}", file=sys.stderr)
-            subprocess.run(["/bin/sh", "-c", command], stdout=sys.stderr, check=False)
+            subprocess.run(["/bin/sh", "-c", command], stdout=2, check=False)
         findings = examination.examine()
     if as_json:
         print(json.dumps(examination.as_json(findings)))
