@@ -237,12 +237,16 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call that a model made. ``invalid`` holds the raw text when its arguments were not a JSON object."""
+    """A call that a model made. ``invalid`` holds the raw text when its arguments were not a JSON object.
+
+    ``safety``: what the provider wants a person to agree with before the call runs, in its words.
+    """
 
     id: str
     name: str
     arguments: Json = field(default_factory=dict)
     invalid: str = ""
+    safety: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

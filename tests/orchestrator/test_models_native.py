@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.keys import parse_keys
 from deskhand.messages import (
     BatchReport,
     Image,
@@ -21,6 +22,8 @@ from deskhand.messages import (
     Turn,
     Words,
 )
+from deskhand.orchestrator.models.native import chord
+from deskhand.tools.plan import parse_steps
 from model_helpers import BRIEF, RULES, TOOL, Make, images_in, picture
 from wire import Wire
 
@@ -97,44 +100,44 @@ async def test_who_may_not_act_is_not_offered_the_computer(wire: Wire, make: Mak
 POINT = {"x": 30, "y": 40, "image": "i1"}
 
 
-@pytest.mark.parametrize(
-    ("action", "step"),
-    [
-        (member("left_click", coordinate=[30, 40]), {"kind": "click", "target": POINT}),
-        (
-            member("left_click", coordinate=[30, 40], text="ctrl+Shift"),
-            {"kind": "click", "target": POINT, "modifiers": ["ctrl", "shift"]},
-        ),
-        (member("left_click"), {"kind": "click"}),
-        (member("right_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "button": "right"}),
-        (member("middle_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "button": "middle"}),
-        (member("double_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "count": 2}),
-        (member("triple_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "count": 3}),
-        (member("mouse_move", coordinate=[30, 40]), {"kind": "move", "target": POINT}),
-        (member("left_mouse_down"), {"kind": "press"}),
-        (member("left_mouse_up"), {"kind": "release"}),
-        (
-            member("left_click_drag", start_coordinate=[1, 2], coordinate=[30, 40]),
-            {"kind": "drag", "path": [{"x": 1, "y": 2, "image": "i1"}, POINT]},
-        ),
-        (
-            member("scroll", coordinate=[30, 40], scroll_direction="up", scroll_amount=5),
-            {"kind": "scroll", "target": POINT, "down": -5},
-        ),
-        (
-            member("scroll", scroll_direction="right", scroll_amount=2, text="shift"),
-            {"kind": "scroll", "right": 2, "modifiers": ["shift"]},
-        ),
-        (member("key", text="ctrl+s"), {"kind": "key", "keys": "ctrl+s"}),
-        (member("key", text="Down Down", repeat=3), {"kind": "key", "keys": "Down;Down", "times": 3}),
-        (member("key", text=";"), {"kind": "key", "keys": "\\;"}),
-        (member("key", text=" "), {"kind": "key", "keys": "space"}),
-        (member("hold_key", text="shift", duration=2), {"kind": "key", "keys": "shift", "hold": 2}),
-        (member("type", text="a+b; c"), {"kind": "type", "text": "a+b; c"}),
-        (member("wait", duration=3), {"kind": "wait", "seconds": 3}),
-        (member("dance"), {"kind": "dance"}),
-    ],
-)
+MEMBERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (member("left_click", coordinate=[30, 40]), {"kind": "click", "target": POINT}),
+    (
+        member("left_click", coordinate=[30, 40], text="ctrl+Shift"),
+        {"kind": "click", "target": POINT, "modifiers": ["ctrl", "shift"]},
+    ),
+    (member("left_click"), {"kind": "click", "target": "pointer"}),
+    (member("right_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "button": "right"}),
+    (member("middle_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "button": "middle"}),
+    (member("double_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "count": 2}),
+    (member("triple_click", coordinate=[30, 40]), {"kind": "click", "target": POINT, "count": 3}),
+    (member("mouse_move", coordinate=[30, 40]), {"kind": "move", "target": POINT}),
+    (member("left_mouse_down"), {"kind": "press", "target": "pointer"}),
+    (member("left_mouse_up"), {"kind": "release", "target": "pointer"}),
+    (
+        member("left_click_drag", start_coordinate=[1, 2], coordinate=[30, 40]),
+        {"kind": "drag", "path": [{"x": 1, "y": 2, "image": "i1"}, POINT]},
+    ),
+    (
+        member("scroll", coordinate=[30, 40], scroll_direction="up", scroll_amount=5),
+        {"kind": "scroll", "target": POINT, "down": -5},
+    ),
+    (
+        member("scroll", scroll_direction="right", scroll_amount=2, text="shift"),
+        {"kind": "scroll", "target": "pointer", "right": 2, "modifiers": ["shift"]},
+    ),
+    (member("key", text="ctrl+s"), {"kind": "key", "keys": "ctrl+s"}),
+    (member("key", text="Down Down", repeat=3), {"kind": "key", "keys": "Down;Down", "times": 3}),
+    (member("key", text=";"), {"kind": "key", "keys": "\\;"}),
+    (member("key", text=" "), {"kind": "key", "keys": "space"}),
+    (member("hold_key", text="shift", duration=2), {"kind": "key", "keys": "shift", "hold": 2}),
+    (member("type", text="a+b; c"), {"kind": "type", "text": "a+b; c"}),
+    (member("wait", duration=3), {"kind": "wait", "seconds": 3}),
+    (member("dance"), {"kind": "dance"}),
+]
+
+
+@pytest.mark.parametrize(("action", "step"), MEMBERS)
 async def test_each_member_of_the_toolset_is_a_step(
     wire: Wire, make: Make, action: dict[str, Any], step: dict[str, Any]
 ) -> None:
@@ -146,37 +149,37 @@ async def test_each_member_of_the_toolset_is_a_step(
     )
 
 
-@pytest.mark.parametrize(
-    ("action", "step"),
-    [
-        (
-            {"type": "click", "button": "left", "x": 30, "y": 40},
-            {"kind": "click", "target": POINT, "button": "left"},
-        ),
-        (
-            {"type": "click", "button": "wheel", "x": 30, "y": 40, "keys": ["CTRL"]},
-            {"kind": "click", "target": POINT, "button": "middle", "modifiers": ["ctrl"]},
-        ),
-        ({"type": "double_click", "x": 30, "y": 40}, {"kind": "click", "target": POINT, "count": 2}),
-        ({"type": "move", "x": 30, "y": 40}, {"kind": "move", "target": POINT}),
-        (
-            {"type": "drag", "path": [{"x": 1, "y": 2}, {"x": 30, "y": 40}]},
-            {"kind": "drag", "path": [{"x": 1, "y": 2, "image": "i1"}, POINT]},
-        ),
-        (
-            {"type": "scroll", "x": 30, "y": 40, "scroll_x": 0, "scroll_y": -310},
-            {"kind": "scroll", "target": POINT, "down": -3},
-        ),
-        (
-            {"type": "scroll", "x": 30, "y": 40, "scroll_x": 10, "scroll_y": 0},
-            {"kind": "scroll", "target": POINT, "right": 1},
-        ),
-        ({"type": "keypress", "keys": ["CTRL", "SHIFT", "T"]}, {"kind": "key", "keys": "CTRL+SHIFT+T"}),
-        ({"type": "keypress", "keys": [" "]}, {"kind": "key", "keys": "space"}),
-        ({"type": "type", "text": "hé"}, {"kind": "type", "text": "hé"}),
-        ({"type": "wait"}, {"kind": "wait", "seconds": 2}),
-    ],
-)
+ACTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {"type": "click", "button": "left", "x": 30, "y": 40},
+        {"kind": "click", "target": POINT, "button": "left"},
+    ),
+    (
+        {"type": "click", "button": "wheel", "x": 30, "y": 40, "keys": ["CTRL"]},
+        {"kind": "click", "target": POINT, "button": "middle", "modifiers": ["ctrl"]},
+    ),
+    ({"type": "double_click", "x": 30, "y": 40}, {"kind": "click", "target": POINT, "count": 2}),
+    ({"type": "move", "x": 30, "y": 40}, {"kind": "move", "target": POINT}),
+    (
+        {"type": "drag", "path": [{"x": 1, "y": 2}, {"x": 30, "y": 40}]},
+        {"kind": "drag", "path": [{"x": 1, "y": 2, "image": "i1"}, POINT]},
+    ),
+    (
+        {"type": "scroll", "x": 30, "y": 40, "scroll_x": 0, "scroll_y": -310},
+        {"kind": "scroll", "target": POINT, "down": -3},
+    ),
+    (
+        {"type": "scroll", "x": 30, "y": 40, "scroll_x": 10, "scroll_y": 0},
+        {"kind": "scroll", "target": POINT, "right": 1},
+    ),
+    ({"type": "keypress", "keys": ["CTRL", "SHIFT", "T"]}, {"kind": "key", "keys": "CTRL+SHIFT+T"}),
+    ({"type": "keypress", "keys": [" "]}, {"kind": "key", "keys": "space"}),
+    ({"type": "type", "text": "hé"}, {"kind": "type", "text": "hé"}),
+    ({"type": "wait"}, {"kind": "wait", "seconds": 2}),
+]
+
+
+@pytest.mark.parametrize(("action", "step"), ACTIONS)
 @pytest.mark.parametrize("batched", [True, False])
 async def test_each_action_of_openai_is_a_step(
     wire: Wire, make: Make, action: dict[str, Any], step: dict[str, Any], batched: bool
@@ -190,10 +193,13 @@ async def test_each_action_of_openai_is_a_step(
     )
 
 
-async def test_steps_of_native_tools_are_steps_of_ours() -> None:
-    from deskhand.desktop.keys import parse_keys
-    from deskhand.orchestrator.models.native import chord
+def test_the_steps_that_native_tools_become_are_valid() -> None:
+    steps = [values[1] for values in (*MEMBERS, *ACTIONS) if values[1]["kind"] != "dance"]
+    for step in steps:
+        assert parse_steps([step], images={"i1": SCREEN}).steps[0].name == step["kind"]
 
+
+def test_keys_of_native_tools_are_keys_of_ours() -> None:
     assert parse_keys(chord(["CTRL", "SHIFT", "T"])) == parse_keys("ctrl+shift+t")
     assert parse_keys(chord(["ENTER"])) == parse_keys("Return")
     assert parse_keys(chord(["ARROWDOWN"])) == parse_keys("Down")

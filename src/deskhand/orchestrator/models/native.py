@@ -35,6 +35,7 @@ _CLICKS: dict[str, Json] = {
     "triple_click": {"count": 3},
 }
 _LOOKS = frozenset({"screenshot", "zoom", "cursor_position"})
+_AIMLESS = frozenset({"key", "keypress", "hold_key", "type", "wait"})
 _DETENTS = {"down": ("down", 1), "up": ("down", -1), "right": ("right", 1), "left": ("right", -1)}
 _MODIFIERS = {
     **dict.fromkeys(("ctrl", "control", "ctl"), "ctrl"),
@@ -186,7 +187,7 @@ def openai_turn(items: Sequence[Json]) -> NativeTurn | None:
 
 
 def _aims(action: Action) -> bool:
-    return bool(action.input.keys() & {"coordinate", "start_coordinate", "x", "path"})
+    return action.name not in _AIMLESS
 
 
 def _whole(result: ToolResult | None) -> Answer:
@@ -205,7 +206,7 @@ def _step(action: Action, pictures: Pictures) -> Json:
     given = action.input
     if "coordinate" not in given and {"x", "y"} <= given.keys():
         given = {**given, "coordinate": [given["x"], given["y"]]}
-    aimed = {"target": point} if (point := pictures.point(given.get("coordinate"))) is not None else {}
+    aimed = {"target": point if (point := pictures.point(given.get("coordinate"))) is not None else "pointer"}
     held = {"modifiers": names} if (names := modifiers(given.get("keys", given.get("text")))) else {}
     name = action.name
     if name in _CLICKS:
