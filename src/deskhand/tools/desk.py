@@ -35,7 +35,7 @@ from deskhand.tools.pictures import Pictures
 from deskhand.tools.plan import parse_steps
 from deskhand.tools.sync import SyncDesk, running_desk
 from deskhand.tools.targets import place_of
-from deskhand.tools.wait import WAIT_TIMEOUT, wait_painted, wait_selector
+from deskhand.tools.wait import WAIT_TIMEOUT, wait_change, wait_selector
 from deskhand.tools.wiring import connect
 from deskhand.tools.workspace import Gate, OnStep, Workspace, in_thread
 
@@ -131,7 +131,7 @@ class Desk:
     async def wait_text(self, selector: str, *, state: str, timeout: float) -> tuple[str, bool]:
         """`wait_for` in words, and whether it came; ``change`` as the selector waits for anything to change."""
         if selector.strip() == "change":
-            settled = await wait_painted(self.workspace, timeout)
+            settled = await wait_change(self.workspace, timeout)
             if settled.verdict == "no_change":
                 return f"nothing changed on the screen within {timeout:g} s", False
             return (await self.look_again()).text, True

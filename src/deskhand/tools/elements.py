@@ -295,7 +295,7 @@ async def _becomes(workspace: Workspace, node: Node, true: Callable[[Node], bool
         left = deadline - loop.time()
         if now is None or left <= 0:
             return False
-        await asyncio.to_thread(workspace.settling.wait_change, min(left, 0.1))
+        await asyncio.to_thread(workspace.settling.wait_painted, min(left, 0.1))
 
 
 async def _appears(workspace: Workspace, name: str, roles: tuple[str, ...]) -> Node | None:
@@ -315,7 +315,7 @@ async def _appears(workspace: Workspace, name: str, roles: tuple[str, ...]) -> N
         left = deadline - loop.time()
         if left <= 0:
             return found[-1] if found else None
-        await asyncio.to_thread(workspace.settling.wait_change, min(left, LOOK_AGAIN))
+        await asyncio.to_thread(workspace.settling.wait_painted, min(left, LOOK_AGAIN))
 
 
 def plain_label(text: str) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from deskhand.desktop.apps import resolve_app
 from deskhand.errors import DesktopError, InvalidStep, TargetError
 from deskhand.messages import Point, Rect, WindowInfo
 from deskhand.observers.node import comparable, quote
@@ -29,7 +28,7 @@ _LOOK: Final = 0.5
 async def launch(workspace: Workspace, step: Launch) -> Outcome:
     """Start an app and wait for its window; a URL goes to the desktop's browser."""
     try:
-        app = resolve_app(step.app if isinstance(step.app, str) else tuple(step.app))
+        app = await in_thread(workspace.resolve_app, step.app)
     except ValueError as error:
         raise TargetError("not_found", str(error)) from None
     timeout = LAUNCH_TIMEOUT if step.timeout is None else step.timeout
@@ -125,7 +124,7 @@ async def _gone(workspace: Workspace, window: int) -> bool:
         left = deadline - loop.time()
         if left <= 0:
             return False
-        await asyncio.to_thread(workspace.settling.wait_change, min(left, _LOOK))
+        await asyncio.to_thread(workspace.settling.wait_painted, min(left, _LOOK))
 
 
 async def _which(workspace: Workspace, step: Window, aim: Aim | None) -> WindowInfo:

@@ -92,7 +92,7 @@ async def _first_that_exists(workspace: Workspace, names: Sequence[str], timeout
         left = deadline - loop.time()
         if left <= 0:
             raise TargetError("not_found", _missing(names, selectors, roots, timeout))
-        await in_thread(workspace.settling.wait_change, min(left, LOOK_AGAIN))
+        await asyncio.to_thread(workspace.settling.wait_painted, min(left, LOOK_AGAIN))
 
 
 async def _candidate(

@@ -33,11 +33,11 @@ async def wait_selector(
         left = deadline - loop.time()
         if left <= 0:
             return None
-        await wait_painted(workspace, min(left, LOOK_AGAIN))
+        await asyncio.to_thread(workspace.settling.wait_painted, min(left, LOOK_AGAIN))
 
 
-async def wait_painted(workspace: Workspace, timeout: float) -> Settled:
-    """Until the screen changes, at most ``timeout`` seconds. Can be cancelled: the thread only looks."""
+async def wait_change(workspace: Workspace, timeout: float) -> Settled:
+    """Until the screen changes and rests, at most ``timeout`` seconds. Can be cancelled: the thread only looks."""
     return await asyncio.to_thread(workspace.settling.wait_change, timeout)
 
 
@@ -48,7 +48,7 @@ async def wait(workspace: Workspace, step: Wait) -> Outcome:
         await asyncio.sleep(step.seconds)  # what was asked for
         return Outcome(effect="done", message=f"waited {step.seconds:g} s", final=True)
     if step.for_ == "change":
-        settled = await wait_painted(workspace, timeout)
+        settled = await wait_change(workspace, timeout)
         if settled.verdict == "no_change":
             raise TargetError("not_found", f"nothing changed on the screen within {timeout:g} s")
         return Outcome(effect="done", message=f"the screen changed after {settled.waited:.1f} s", final=True)

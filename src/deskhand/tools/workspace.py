@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
+from deskhand.desktop.apps import App, resolve_app
 from deskhand.desktop.base import Desktop
 from deskhand.errors import Effect, InvalidStep
 from deskhand.messages import Image, Json, Node, Observation, Rect, Settled, StepReport, Target, WindowInfo
@@ -89,7 +90,13 @@ class Settling(Protocol):
 
     def after(self, baseline: Any) -> Settled: ...
 
-    def wait_change(self, timeout: float) -> Settled: ...
+    def wait_change(self, timeout: float) -> Settled:
+        """Wait for a change and its coming to rest. Not within an act."""
+        ...
+
+    def wait_painted(self, timeout: float) -> bool:
+        """Wait for the next change since the last call; may be called in the middle of an act."""
+        ...
 
     def close(self) -> None: ...
 
@@ -108,6 +115,8 @@ class Workspace:
     gate: Gate | None = None
     on_step: OnStep | None = None
     images: dict[str, Image] = field(default_factory=dict)
+    resolve_app: Callable[[str | Sequence[str]], App] = resolve_app
+    """What a launch step's ``app`` means. ValueError when nothing is installed under that name."""
 
     def elements(self, node: Node) -> Elements:
         """How to act on this node."""
