@@ -13,8 +13,8 @@ __all__ = ["EmbeddedModel"]
 class EmbeddedModel:
     """Does what a goal says word by word, and asks about what it does not understand.
 
-    The goal and the inputs are those of the brief (`Words.goal`), unless given here. It keeps nothing between turns: where it
-    is stands in the transcript.
+    The goal and the inputs are those of the brief (`Words.goal`), unless given here. It keeps nothing between turns:
+    where it is stands in the transcript.
     """
 
     name = "embedded"

@@ -1,4 +1,4 @@
-"""A goal's segments → clauses: what to do, with what, where. What does not fit a rule becomes ``unknown``, never a guess."""
+"""A goal's segments → clauses: what to do, with what, where. What fits no rule becomes ``unknown``, never a guess."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from deskhand.orchestrator.models.embedded import grammar, lexicon
-from deskhand.orchestrator.models.embedded.grammar import Clause, Item
-from deskhand.orchestrator.models.embedded.lexicon import normal, verb_of
+from deskhand.orchestrator.models.embedded import acting, grammar, lexicon, other
+from deskhand.orchestrator.models.embedded.grammar import Clause, Item, Rule
+from deskhand.orchestrator.models.embedded.lexicon import Verb, normal, verb_of
 from deskhand.orchestrator.models.embedded.split import Masked, mask, segments
 
 _FILLER = re.compile(rf"^(?:(?:{lexicon.FILLERS})(?=[\s,:]|$)[\s,:]*)+", re.I)
@@ -22,7 +22,30 @@ _NEEDS_OBJECT = frozenset(
 )
 _LISTS = frozenset({"press", "choose", "check", "read"})
 _TURN = re.compile(r"^(?:turn|switch)\s+(?P<what>.+?)\s+(?P<way>on|off)$", re.I)
-_HEADLESS_QUESTION = re.compile(r"^(?:why|who|where|when|how)\b", re.I)
+_CONDITION = re.compile(
+    r"^(?:why|who|where|when|how|if|unless|until|while|except|only|without|instead|otherwise|but|not|never)\b",
+    re.I,
+)
+# What nobody can follow word by word: questions beyond the screen, and conditions.
+
+
+RULES: Mapping[Verb, Rule] = {
+    "open": other.open_,
+    "press": acting.press,
+    "type": acting.type_,
+    "fill": acting.fill,
+    "choose": acting.choose,
+    "check": acting.check,
+    "clear": acting.clear,
+    "search": acting.search,
+    "save": other.save,
+    "wait": other.wait,
+    "read": other.read,
+    "compute": other.compute,
+    "close": other.close,
+    "scroll": other.scroll,
+    "expect": other.expect,
+}
 
 
 def parse_goal(goal: str, inputs: Mapping[str, str] | None = None) -> tuple[Clause, ...]:
@@ -83,15 +106,15 @@ class _Reader:
         return (where, body[start:]) if where else None
 
     def _clause(self, text: str, previous: Clause | None) -> Clause | None:
+        if _CONDITION.match(text):
+            return Clause(verb="unknown", said=text)
         if turned := _TURN.match(text):
             way = turned["way"].casefold() == "on"
             return Clause(verb="check", said=text, items=grammar.items(turned["what"]), on=way)
         found = lexicon.VERB.match(text)
         if found is None:
-            if _HEADLESS_QUESTION.match(text):
-                return Clause(verb="unknown", said=text)
             named = lexicon.COMMANDS.match(text)
-            return grammar.command(text) if named else None
+            return acting.command(text) if named else None
         word, rest = found.group(), text[found.end() :].strip(" :")
         verb = verb_of(word)
         listing = previous is not None and previous.verb in _LISTS
@@ -99,7 +122,7 @@ class _Reader:
             return None
         if not rest and verb in _NEEDS_OBJECT:
             return Clause(verb="unknown", said=text)
-        made = grammar.RULES[verb](word.casefold(), rest, self.masked.literal)
+        made = RULES[verb](word.casefold(), rest, self.masked.literal)
         return replace(made, said=text) if made else Clause(verb="unknown", said=text)
 
     def _continued(self, previous: Clause, text: str, before: str) -> Clause | None:
@@ -177,7 +200,7 @@ def _rounded(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
 
 
 def _before_the_end(clauses: list[Clause]) -> int:
-    """Where inputs that nobody placed go: in front of the last press, command or save, else of the reading at the end."""
+    """Where inputs that nobody placed go: before the last press or save, else before the reading at the end."""
     acting = [i for i, clause in enumerate(clauses) if clause.verb in ("press", "command", "save")]
     if acting:
         return acting[-1]

@@ -64,15 +64,18 @@ def of_state(clause: Clause, screen: Screen) -> list[str]:
     found: list[str] = []
     if clause.verb in ("fill", "type") and clause.value:
         wanted = clause.value.strip()
-        for node in screen.nodes:
-            if node.role in FIELDS and node.value is not None and node.value.strip() == wanted:
-                found.append(selector(node, value=node.value) if "\n" not in wanted else selector(node))
+        bearers = [
+            n for n in screen.nodes if n.role in FIELDS and n.value is not None and n.value.strip() == wanted
+        ]
+        found += [selector(node, value=node.value) for node in bearers]
     if clause.verb in ("check", "choose"):
         for item in clause.items:
             bearer = find(phrase(item.text, quoted=item.quoted), screen, _STATEFUL).node
             if bearer is None:
                 continue
-            found += [f"{selector(bearer)}[{state}]" for state in ("checked", "selected") if state in bearer.states]
+            found += [
+                f"{selector(bearer)}[{state}]" for state in ("checked", "selected") if state in bearer.states
+            ]
             if clause.on is False and "checked" not in bearer.states:
                 found.append(f"{selector(bearer)}[checked='false']")
     return [each for each in found[:3] if holds(each, screen)]

@@ -141,12 +141,12 @@ VERB = re.compile(
 OFF = frozenset({"uncheck", "untick", "unmark", "disable", "turn off", "switch off", "deselect", "unselect"})
 
 # Words that a button carries and that are said as a verb: "submit the form", "log in".
-COMMANDS = re.compile(
-    r"(?:submit|send|buy|confirm|cancel|continue|proceed|apply|accept|decline|add|remove|delete|log ?in|log ?out|sign ?in|"
-    r"sign ?up|sign ?out|register|subscribe|order|purchase|check ?out|undo|redo|copy|paste|cut|refresh|reload|print)"
-    r"(?=\s|$)",
-    re.I,
-)
+_COMMANDS = (
+    "submit send buy confirm cancel continue proceed apply accept decline add remove delete login logout register "
+    "subscribe order purchase checkout undo redo copy paste cut refresh reload print"
+).split()
+_TWO_WORDS = ("log in", "log out", "sign in", "sign up", "sign out", "check out")
+COMMANDS = re.compile(rf"(?:{'|'.join([*_COMMANDS, *_TWO_WORDS])})(?=\s|$)", re.I)
 
 
 def verb_of(phrase: str) -> Verb:
@@ -214,20 +214,15 @@ ROLE_NOUNS: dict[str, tuple[str, ...]] = {
 }
 _ROLE = "|".join(sorted(map(re.escape, ROLE_NOUNS), key=len, reverse=True))
 ROLE_LAST = re.compile(rf"^(?:(?P<name>.*\S)\s+)?(?P<role>{_ROLE})$", re.I)
-ROLE_FIRST = re.compile(
-    rf"^(?P<role>{_ROLE})(?:\s+(?:that is\s+)?(?:labell?ed|called|named|titled|marked|with (?:the )?(?:label|name|text)|"
-    rf"(?:that )?(?:says|reads)))?\s+(?P<name>\S.*)$",
-    re.I,
+_CALLED = (
+    r"(?:(?:that is\s+)?(?:labell?ed|called|named|titled|marked)|with (?:the )?(?:label|name|text)|"
+    r"(?:that )?(?:says|reads))"
 )
-PLACE_NOUNS = re.compile(
-    r"\s+(?:app|application|program|window|dialog(?: box)?|dialogue|popup|pop-up|page|form|section|group|panel|toolbar|"
-    r"sidebar|row|table|menu|list|area|tab|website|web page|site)$",
-    re.I,
-)
+ROLE_FIRST = re.compile(rf"^(?P<role>{_ROLE})(?:\s+{_CALLED})?\s+(?P<name>\S.*)$", re.I)
 # A place that means "where we are".
 HERE = frozenset(
-    "it there here page form dialog window screen website site app application program browser document editor this web "
-    "desktop popup".split()
+    "it there here page form dialog window screen website site app application program browser document editor this "
+    "web desktop popup".split()
 )
 
 _UNITS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()

@@ -1,10 +1,11 @@
-"""Which element a clause means: by role, by name in steps from exact to forgiving, by order. Two equals are no match."""
+"""Which element a clause means: by role, by name from exact to forgiving, by order. Two equals are no match."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from deskhand.messages import Node
 from deskhand.orchestrator.models.embedded import lexicon
@@ -14,35 +15,37 @@ from deskhand.orchestrator.models.embedded.screen import FIELDS, TOGGLES, Screen
 # How well a name fits, best first.
 EXACT, SAME, LOOSE, PART, TYPO, NONE = 6, 5, 4, 3, 2, 0
 
+Pool: TypeAlias = Mapping[str, int]
+
 # Pools: role → rank; among equally good names the lower rank is meant.
-PRESS: dict[str, int] = {
+PRESS: Pool = {
     **dict.fromkeys(("button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "tab"), 0),
     **dict.fromkeys(("checkbox", "radio", "switch", "option", "treeitem", "combobox"), 1),
     **dict.fromkeys(("listitem", "row", "cell", "gridcell", "img", "columnheader", *FIELDS), 2),
     **dict.fromkeys(("heading", "text", "paragraph", "generic"), 4),
 }
-FILL: dict[str, int] = {
+FILL: Pool = {
     **dict.fromkeys(FIELDS, 0),
     **dict.fromkeys(("listbox", "radiogroup", "group", *TOGGLES), 1),
 }
-CHOOSE: dict[str, int] = {
+CHOOSE: Pool = {
     **dict.fromkeys(("radio", "option", "tab", "menuitemradio"), 0),
     **dict.fromkeys(("checkbox", "switch", "treeitem", "listitem", "row", "cell", "gridcell"), 1),
     **dict.fromkeys(("button", "menuitem", "link"), 2),
 }
-CHECK: dict[str, int] = {**dict.fromkeys(TOGGLES, 0), "radio": 1, "button": 2, "option": 2}
-HOLD: dict[str, int] = {
+CHECK: Pool = {**dict.fromkeys(TOGGLES, 0), "radio": 1, "button": 2, "option": 2}
+HOLD: Pool = {
     **dict.fromkeys(("combobox", "listbox", "radiogroup", "tree", "menu", "tablist"), 0),
     **dict.fromkeys(
         ("group", "list", "region", "form", "table", "grid", "toolbar", "tabpanel", "dialog", "row"), 1
     ),
 }
-ANY: dict[str, int] = {}
+ANY: Pool = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """What a clause calls an element. ``whole`` is the name with its role noun; ``nth`` counts from 1, -1 is the last."""
+    """What a clause calls an element. ``whole``: the name with its role noun; ``nth`` from 1, -1 is the last."""
 
     whole: str
     name: str
@@ -82,7 +85,7 @@ def phrase(text: str, *, quoted: bool = False) -> Phrase:
     return Phrase(whole=bare, name=bare, nth=nth)
 
 
-def find(wanted: Phrase, screen: Screen, pool: dict[str, int], within: Iterable[int] | None = None) -> Match:
+def find(wanted: Phrase, screen: Screen, pool: Pool, within: Iterable[int] | None = None) -> Match:
     """The elements of the pool (empty: any role) that the phrase means, out of ``within`` (all when None)."""
     scored: list[tuple[int, int]] = []
     for i in range(len(screen.nodes)) if within is None else within:
@@ -117,7 +120,7 @@ def fit_name(wanted: str, name: str) -> int:
     return TYPO if _typo(want, have) else NONE
 
 
-def near(wanted: Phrase, screen: Screen, pool: dict[str, int], count: int = 6) -> list[str]:
+def near(wanted: Phrase, screen: Screen, pool: Pool, count: int = 6) -> list[str]:
     """Names in the pool, the most similar first: what a person may have meant."""
     from rapidfuzz import fuzz
 
@@ -155,7 +158,7 @@ def _sensible(node: Node, fit: int) -> bool:
     return fit >= LOOSE or PRESS.get(node.role, 0) < 4
 
 
-def _narrowed(indices: list[int], wanted: Phrase, screen: Screen, pool: dict[str, int]) -> list[int]:
+def _narrowed(indices: list[int], wanted: Phrase, screen: Screen, pool: Pool) -> list[int]:
     """Of equally well named elements, those that a reader would mean."""
 
     def keep(test: list[int]) -> list[int]:
@@ -204,7 +207,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _typo(want: str, have: str) -> bool:
-    """A slip of one letter (two in long names); never in the first letter or a digit, where it would be another word."""
+    """A slip of one letter (two in long names), never in the first or in a digit, where it makes another word."""
     from rapidfuzz.distance import OSA
 
     if want[0] != have[0] or len(want) < 5 or re.findall(r"\d+", want) != re.findall(r"\d+", have):

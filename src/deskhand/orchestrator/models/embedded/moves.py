@@ -14,13 +14,12 @@ from deskhand.orchestrator.models.embedded.screen import Screen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Run these steps. ``items``: after how many items of the clause each step brings us; ``done``: all of it is then."""
+    """Run these steps. ``items``: how many items of the clause are done after each; ``done``: then the clause is."""
 
     steps: tuple[Json, ...]
     items: tuple[int, ...] = ()
     done: bool = True
     stage: int | None = None
-    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +31,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Next:
-    """Nothing (more) to do for this clause. ``said`` goes into the result, ``proof`` into its evidence."""
+    """Nothing to do: for this clause, or up to ``items`` of it. ``said`` and ``proof`` go into the result."""
 
     said: str = ""
+    items: int | None = None
     proof: tuple[str, ...] = ()
 
 
@@ -82,7 +82,8 @@ class Memory:
     proof: list[str] = field(default_factory=list)
     amended: dict[str, str] = field(default_factory=dict)
     answer: str = ""
-    finishing: int = 0
+    asked: int = 0
+    refused: str = ""
 
     def advance(self) -> None:
         """Go to the next clause."""
@@ -110,7 +111,6 @@ class Scene:
     clause: Clause
     screen: Screen
     memory: Memory
-    following: Clause | None = None
 
     @property
     def tried(self) -> int:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from deskhand.observers.node import normalise
 from deskhand.orchestrator.models.embedded import matching
-from deskhand.orchestrator.models.embedded.evidence import quotes, selector
-from deskhand.orchestrator.models.embedded.grammar import Item
+from deskhand.orchestrator.models.embedded.evidence import digest, quotes, selector
+from deskhand.orchestrator.models.embedded.grammar import Item, pattern
 from deskhand.orchestrator.models.embedded.lexicon import HERE, normal, without_article
 from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, Phrase, find, phrase
 from deskhand.orchestrator.models.embedded.screen import FIELDS, Screen, Written, texts
 
 # Words for "what came of it": whatever the last act brought to the screen answers them.
 _OUTCOME = frozenset(
-    "result results answer outcome confirmation message status response reply output notification feedback reaction success "
-    "it display happens happened appears comes says shows total sum code number reference".split()
+    "result results answer outcome confirmation message status response reply output notification feedback reaction "
+    "success it display happens happened appears comes says shows total sum code number reference".split()
 )
-_OF = re.compile(
-    r"^(?:the\s+)?(?:current\s+)?(?:text|value|contents?|number|words?|message|state|label)\s+(?:of|in|from|on|shown (?:in|on|by))\s+(?P<what>\S.*)$",
-    re.I,
+_OF = pattern(
+    r"^(?:current )?(?:text|value|contents?|number|words?|message|state|label) (?:of|in|from|on|shown (?:in|on|by)) "
+    r"(?P<what>\S.*)$"
 )
 _IN = re.compile(r"^(?P<what>.*\S)\s+(?:on|in|from|of|at)\s+(?:the\s+)?(?P<place>\S.*)$", re.I)
 _LIMIT = 600
@@ -36,10 +37,10 @@ class Reading:
     proof: tuple[str, ...]
 
 
-def read(item: Item, screen: Screen, seen: Sequence[str], *, acted: bool) -> Reading | None:
+def read(item: Item, screen: Screen, seen: AbstractSet[str], *, acted: bool) -> Reading | None:
     """What the item asks for, or None when it is not on the screen (yet).
 
-    ``seen`` holds the keys of what was written before the last act; ``acted`` says whether there was one.
+    ``seen`` holds the digests of what was written before the last act; ``acted`` says whether there was one.
     """
     asked = without_article(item.text)
     if inner := _OF.match(asked):
@@ -114,10 +115,10 @@ def _beside(label: Written, written: Sequence[Written]) -> Written | None:
 
 def _placed(asked: str, screen: Screen) -> Reading | None:
     """ "the price in the first row": the words of a named or numbered place."""
-    if parts := _IN.match(asked):
-        if normal(parts["place"]) in HERE:
-            inner = phrase(parts["what"])
-            return _named(inner, screen) or _stated(inner, screen) or _roles(inner, screen)
+    parts = _IN.match(asked)
+    if parts and normal(parts["place"]) in HERE:
+        inner = phrase(parts["what"])
+        return _named(inner, screen) or _stated(inner, screen) or _roles(inner, screen)
     return _roles(phrase(asked), screen)
 
 
@@ -130,10 +131,9 @@ def _roles(wanted: Phrase, screen: Screen) -> Reading | None:
     return Reading(text[:_LIMIT], quotes([text])) if text else None
 
 
-def _news(words: set[str], screen: Screen, seen: Sequence[str]) -> Reading | None:
+def _news(words: set[str], screen: Screen, seen: AbstractSet[str]) -> Reading | None:
     """What the last act brought: a live region first, then a field's new value, then new headings and texts."""
-    before = set(seen)
-    fresh = [each for each in screen.written() if each.key not in before and normalise(each.text)]
+    fresh = [each for each in screen.written() if digest(each) not in seen and normalise(each.text)]
     if not fresh:
         return None
     live = [

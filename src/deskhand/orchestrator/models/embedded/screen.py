@@ -20,10 +20,11 @@ _BLOCKS = frozenset({"alert", "status", "log", "dialog", "alertdialog", "note", 
 _SILENT = frozenset(
     {"window", "application", "document", "menubar", "menu", "menuitem", "scrollbar", "separator"}
 )
+_TOPS = frozenset({"window", "dialog", "alertdialog", "application", "document"})
 _WRITTEN = frozenset(
-    {"text", "paragraph", "heading", "cell", "gridcell", "listitem", "definition", "term", "caption", "blockquote", "code",
-     "strong", "emphasis", "time", "link", "img", "option", "progressbar", "meter", "insertion", "mark", "figure"}
-)  # fmt: skip
+    "text paragraph heading cell gridcell listitem definition term caption blockquote code strong emphasis time link "
+    "img option progressbar meter insertion mark figure".split()
+)
 _LABEL_GAP = 320
 _STACK_GAP = 40
 """Screen pixels between a label and the field to its right, and between a label and the field below it."""
@@ -41,7 +42,8 @@ class Written:
     @property
     def key(self) -> str:
         """What it is compared by between two looks."""
-        return f"{self.node.role if self.is_value else ''}|{self.node.name if self.is_value else ''}|{normalise(self.text)}"
+        bearer = f"{self.node.role}|{self.node.name}" if self.is_value else ""
+        return f"{bearer}|{normalise(self.text)}"
 
 
 @dataclass(slots=True, eq=False)
@@ -180,11 +182,10 @@ class Screen:
         """The root of the tree that goes by this name."""
         wanted = _words(name)
         for i, node in enumerate(self.nodes):
-            if node.role in ("window", "dialog", "alertdialog", "application", "document"):
-                if wanted and (
-                    wanted <= _words(node.name) or (wanted <= _words(node.app) and self.flat.parent[i] < 0)
-                ):
-                    return i
+            if not wanted or node.role not in _TOPS:
+                continue
+            if wanted <= _words(node.name) or (self.flat.parent[i] < 0 and wanted <= _words(node.app)):
+                return i
         return None
 
 

@@ -19,8 +19,9 @@ _ADDRESS = re.compile(
 )
 _SEPARATOR = re.compile(
     r"""
-    \s*(?:;|,(?=\s|$)|\n+|(?<=[^\s])[.!?]+(?=\s|$))\s*(?:(?:and|but)?\s*\b(?:then|finally|afterwards?|after\ that)\b,?|and\b(?!\S))?\s*
-    | \s+(?:(?:and|but)\s+(?:then|also|finally|afterwards?|after\ that)|then|and|&)(?=\s)\s*,?\s*
+    \s* (?: ; | ,(?=\s|$) | \n+ | (?<=\S)[.!?]+(?=\s|$) )
+        \s* (?: (?:(?:and|but)\s+)? \b(?:then|finally|afterwards?|after\ that)\b ,? | and\b(?!\S) )? \s*
+    | \s+ (?: (?:and|but)\s+(?:then|also|finally|afterwards?|after\ that) | then | and | & ) (?=\s) \s*,?\s*
     """,
     re.X | re.I,
 )

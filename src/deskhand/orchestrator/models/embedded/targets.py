@@ -1,0 +1,140 @@
+"""From what a clause names to one element on the screen, or an honest word about why not; and keys by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from deskhand.messages import Json, Node
+from deskhand.orchestrator.models.embedded import matching
+from deskhand.orchestrator.models.embedded.grammar import Item, pattern
+from deskhand.orchestrator.models.embedded.lexicon import HERE, normal, without_article
+from deskhand.orchestrator.models.embedded.matching import EXACT, Match, Phrase, Pool, find, near, phrase
+from deskhand.orchestrator.models.embedded.moves import Ask, Fail, Look, Move, Scene
+from deskhand.orchestrator.models.embedded.screen import Screen
+
+_LONGEST_RUN = 4
+"""Items of a list that may together be one name ("Terms, Conditions and Privacy")."""
+
+
+def named(scene: Scene, item: Item, pool: Pool, within: range | None = None) -> tuple[Match, Phrase]:
+    """What an item means: in the part of the screen that the goal is in, else anywhere."""
+    wanted = phrase(item.text, quoted=item.quoted)
+    screen = scene.screen
+    if within is None and scene.memory.scope:
+        holder = find(phrase(scene.memory.scope), screen, matching.HOLD).node
+        if holder is not None:
+            found = find(wanted, screen, pool, screen.inside(screen.index(holder)))
+            if found.nodes:
+                return found, wanted
+    return find(wanted, screen, pool, within), wanted
+
+
+def listed(scene: Scene, at: int, pool: Pool, within: range | None = None) -> tuple[int, Match, Phrase]:
+    """What the item at this place means, and how many items its name takes ("Terms and Conditions" is one name)."""
+    items = scene.clause.items
+    for end in range(min(len(items), at + _LONGEST_RUN), at + 1, -1):
+        whole = phrase(items[at].text + "".join(item.glue + item.text for item in items[at + 1 : end]))
+        found = find(whole, scene.screen, pool, within)
+        if found.node and found.fit == EXACT:
+            return end - at, found, whole
+    found, wanted = named(scene, items[at], pool, within)
+    return 1, found, wanted
+
+
+_PLACED = pattern(r"^(?P<body>.*\S) (?:in|on|of|inside|within|from|under) (?P<place>\S.*)$")
+
+
+def placed(scene: Scene, item: Item, pool: Pool) -> tuple[Match, Phrase] | None:
+    """ "OK in the Print dialog": the element within the place that is said with it; None when none is said."""
+    split = None if item.quoted else _PLACED.match(item.text)
+    if split is None:
+        return None
+    screen, inner = scene.screen, phrase(split["body"])
+    if is_here(split["place"], screen):
+        return find(inner, screen, pool), inner
+    holder = find(phrase(split["place"]), screen, matching.HOLD).node
+    if holder is None:
+        return None
+    return find(inner, screen, pool, screen.inside(screen.index(holder))), inner
+
+
+def missing(scene: Scene, wanted: Phrase, found: Match, pool: Pool, doing: str) -> Move:
+    """What to do when a target is not exactly one element: look again for a while, then say so."""
+    name, again = wanted.whole, f"{scene.clause.verb} {{}}"
+    if len(found.nodes) > 1:
+        places = "; ".join(describe(node) for node in found.nodes[:5])
+        question = f"“{name}” may mean {len(found.nodes)} elements ({places}). Which one should I {doing}?"
+        return Ask(question=question, answer=again)
+    if found.nodes and found.disabled:
+        result = f"“{name}” is there but disabled, so I could not {doing} it."
+        return Look(otherwise=Fail(result=result, reason="infeasible"))
+    names = near(wanted, scene.screen, pool)
+    there = f" What I see: {', '.join(f'“{n}”' for n in names)}." if names else " I see nothing of that kind."
+    trouble = f" ({scene.memory.trouble})" if scene.memory.trouble else ""
+    question = f"I found no “{name}” to {doing}.{there}{trouble} What did you mean?"
+    return Look(otherwise=Ask(question=question, answer=again))
+
+
+def describe(node: Node) -> str:
+    """An element, for a person."""
+    where = f" in “{node.window}”" if node.window else ""
+    at = f" at {node.rect.x},{node.rect.y}" if node.rect else ""
+    return f"{node.role} “{node.name}”{where}{at}"
+
+
+def is_on(node: Node) -> bool:
+    """Whether a toggle or choice is on."""
+    return bool({"checked", "pressed", "selected"} & node.states)
+
+
+def is_here(place: str, screen: Screen) -> bool:
+    """Whether a place is where we are: "it", "the page", or a window that is there."""
+    name = without_article(place)
+    return normal(name) in HERE or screen.window_for(name) is not None or screen.root_for(name) is not None
+
+
+def click(node: Node, *, button: str = "left", count: int = 1) -> Json:
+    """The step that presses an element; what is in a closed menu has no place to click and is invoked."""
+    if node.rect is None and button == "left" and count == 1:
+        return {"kind": "invoke", "target": node.ref}
+    step: Json = {"kind": "click", "target": node.ref}
+    if button != "left":
+        step["button"] = button
+    if count > 1:
+        step["count" if count <= 3 else "times"] = count
+    return step
+
+
+_ARROWS = ("up", "down", "left", "right")
+_KEYS: Mapping[str, str] = {
+    "enter": "Return",
+    "esc": "Escape",
+    "del": "Delete",
+    "pageup": "Page_Up",
+    "pagedown": "Page_Down",
+    "space": "space",
+    "space bar": "space",
+    "spacebar": "space",
+    "backspace": "BackSpace",
+    **{name: name.title() for name in ("return", "escape", "tab", "home", "end", "insert", "delete")},
+    **{name: name.replace(" ", "_").title() for name in ("page up", "page down")},
+    **{said: name.title() for name in _ARROWS for said in (name, f"{name} arrow", f"arrow {name}")},
+    **{f"f{n}": f"F{n}" for n in range(1, 13)},
+}
+_MODIFIERS = {"control": "ctrl", "win": "super", "meta": "super"} | {
+    name: name for name in ("ctrl", "alt", "shift", "super")
+}
+
+
+def key(text: str) -> str | None:
+    """The keys that a text names ("Ctrl+S", "the Enter key"), or None."""
+    said = without_article(text).strip()
+    plain = re.sub(r"\s+keys?$", "", said, flags=re.I)
+    if plain.casefold() in _KEYS:
+        return _KEYS[plain.casefold()]
+    *held, last = (part.strip() for part in re.split(r"\s*\+\s*|(?<=\w)-(?=\w)", plain))
+    if held and last and all(part.casefold() in _MODIFIERS for part in held):
+        final = _KEYS.get(last.casefold(), last.lower() if len(last) == 1 else last)
+        return "+".join([*(_MODIFIERS[part.casefold()] for part in held), final])
+    return plain if plain != said and len(plain) == 1 else None
