@@ -4,11 +4,12 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -304,16 +305,18 @@ def test_a_torn_last_line_is_reported_and_still_intact(finished: Path) -> None:
 
 def test_a_log_can_be_followed_until_its_task_ends(finished: Path) -> None:
     command = [sys.executable, "-m", "deskhand.cli", "audit-log", "--follow", "--jsonl"]
-    with AuditLog.create(finished, finished.name, resume=True) as log:
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:
-            assert following.stdout is not None
-            seen = [json.loads(following.stdout.readline())["kind"] for _ in range(3)]
-            log.write("observation")
-            seen.append(json.loads(following.stdout.readline())["kind"])
-            log.write("task_finished")
-            log.close()
-            seen += [json.loads(line)["kind"] for line in following.stdout]
-            assert following.wait(10) == 0
+    with (
+        AuditLog.create(finished, finished.name, resume=True) as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following,
+    ):
+        assert following.stdout is not None
+        seen = [json.loads(following.stdout.readline())["kind"] for _ in range(3)]
+        log.write("observation")
+        seen.append(json.loads(following.stdout.readline())["kind"])
+        log.write("task_finished")
+        log.close()
+        seen += [json.loads(line)["kind"] for line in following.stdout]
+        assert following.wait(10) == 0
     assert seen == ["task_started", "action", "task_finished", "observation", "task_finished"]
 
 
@@ -415,6 +418,47 @@ def test_the_doctor_runs_the_fixes_and_looks_again(
     assert left.value.code == 0
     assert mended.exists()
     assert f"$ touch {mended}" in capsys.readouterr().err
+
+
+@pytest.fixture
+def display() -> Iterator[str]:
+    """A display that belongs to nobody: an Xvfb of odd height."""
+    read_end, write_end = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x361x24", "-nolisten", "tcp", "-noreset"],
+        pass_fds=[write_end],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(write_end)
+    with os.fdopen(read_end) as ready:
+        yield f"display::{int(ready.readline())}"
+    server.terminate()
+    server.wait(5)
+
+
+def _duration(path: Path) -> float:
+    command = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", str(path)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_a_display_is_recorded_for_the_seconds_asked_for(display: str, tmp_path: Path) -> None:
+    film = tmp_path / "film.mp4"
+    done = computer("record", "--computer", display, "--seconds", "1.5", "-o", str(film))
+    assert (done.returncode, done.stdout) == (0, f"{film}\n"), done.stderr
+    assert 0.8 < _duration(film) < 3
+
+
+def test_a_recording_is_ended_by_ctrl_c(display: str, tmp_path: Path) -> None:
+    film = tmp_path / "film.mp4"
+    command = [sys.executable, "-m", "deskhand.cli", "record", "--computer", display, "-o", str(film)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recording:
+        assert recording.stderr is not None
+        assert "Ctrl-C ends it" in recording.stderr.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            recording.wait(1.2)
+        recording.send_signal(signal.SIGINT)
+        assert recording.wait(10) == 0
+    assert _duration(film) > 0.5
 
 
 def test_a_display_is_recorded_only_where_there_is_one() -> None:
