@@ -33,15 +33,14 @@ async def open_attached(display: str, *, settings: Settings, environ: Mapping[st
         raise ValueError(f"computer must name a display as in 'display::99', not {'display:' + display!r}")
     xauthority = _authority(display, environ)
     found = await asyncio.to_thread(_look, display, xauthority)
-    nest = await asyncio.to_thread(Nest.make)
+    nest = Nest.make()
     try:
         async with asyncio.timeout(START_DEADLINE):
             return await _attach(display, xauthority, found, nest, environ)
-    except TimeoutError:
-        await asyncio.to_thread(nest.close)
-        raise DesktopError(f"attaching to {display} took more than {START_DEADLINE:g} s") from None
-    except BaseException:
-        await asyncio.to_thread(nest.close)
+    except BaseException as error:
+        await asyncio.shield(asyncio.ensure_future(asyncio.to_thread(nest.close)))
+        if isinstance(error, TimeoutError):
+            raise DesktopError(f"attaching to {display} took more than {START_DEADLINE:g} s") from None
         raise
 
 

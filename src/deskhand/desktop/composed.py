@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from deskhand.desktop.sweep import remove_display_of
 from deskhand.desktop.windows import XWindows
 from deskhand.desktop.x11 import XConnection
 from deskhand.errors import DeskhandError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,9 @@ class X11Desktop:
             return
         self._closed = True
         try:
-            with contextlib.suppress(DeskhandError):  # the display may be gone already
-                self._parts.close()  # the input first: it lets go of what is held
+            self._parts.close()  # the input first: it lets go of what is held
+        except Exception:
+            _log.debug("a part of %s did not close: the display may be gone", self.name, exc_info=True)
         finally:
             self._nest.close()
             if self._on_close is not None:

@@ -35,6 +35,7 @@ class Launcher:
         """Start a program; the pid, outside, of the top of its process tree. DesktopError when it cannot start."""
         if not argv:
             raise DesktopError("nothing to start: the command is empty")
+        self.household.check_open()
         program = find_program(self._outside(argv[0]))
         if self.sandbox is None:
             return self.household.start([program, *argv[1:]], env=self.env, cwd=self.home).pid

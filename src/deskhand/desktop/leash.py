@@ -18,8 +18,21 @@ MARK = "DESKHAND_DESKTOP"
 """Every process of a desktop carries this variable with the desktop's directory, so that strays can be found."""
 
 
+def children(pid: int) -> list[int]:
+    """The direct children of ``pid``."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found.extend(int(child) for child in file.read().split())
+    return found
+
+
 def marked(directory: str) -> list[int]:
-    """The processes whose environment carries `MARK` with this directory, whatever group or parent they have now."""
+    """The processes whose environment carries `MARK` with this directory, wherever they went, and all below them.
+
+    Below them, because a program may write over its environment (Chromium does, to show another name).
+    """
     needle = f"{MARK}={directory}".encode()
     found = []
     for entry in os.listdir("/proc"):
@@ -28,6 +41,8 @@ def marked(directory: str) -> list[int]:
         with contextlib.suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:
             if needle in file.read().split(b"\0"):
                 found.append(int(entry))
+    for pid in found:
+        found.extend(child for child in children(pid) if child not in found)
     return found
 
 
@@ -42,15 +57,28 @@ def end_marked(directory: str, *, timeout: float = 1.0) -> list[int]:
 
 
 def _kill(pids: list[int], deadline: float) -> None:
-    dying = {}
-    for pid in pids:
+    dying = watch(pids)
+    for fd in dying.values():
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            dying[pid] = os.pidfd_open(pid)
-            signal.pidfd_send_signal(dying[pid], signal.SIGKILL)
-    for pid, fd in dying.items():
+            signal.pidfd_send_signal(fd, signal.SIGKILL)
+    await_end(dying, deadline)
+
+
+def watch(pids: list[int]) -> dict[int, int]:
+    """A pidfd for each of these that is still there."""
+    fds = {}
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            fds[pid] = os.pidfd_open(pid)
+    return fds
+
+
+def await_end(fds: dict[int, int], deadline: float) -> None:
+    """Wait for the processes of `watch` until the deadline (monotonic clock); closes the fds."""
+    for pid, fd in fds.items():
         select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
         os.close(fd)
-        with contextlib.suppress(ChildProcessError):  # one that a subreaper adopted is ours to reap
+        with contextlib.suppress(ChildProcessError):  # one that we adopted, as a subreaper, is ours to reap
             os.waitpid(pid, os.WNOHANG)
 
 

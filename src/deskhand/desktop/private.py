@@ -44,21 +44,18 @@ async def open_private(spec: Private, *, settings: Settings, environ: Mapping[st
     for program in ("setpriv", "Xvfb", "openbox", "dbus-daemon"):
         require(program)
     profile = lock_profile(spec.profile, settings) if spec.profile is not None else None
+    start: _Start | None = None
     try:
-        nest = await asyncio.to_thread(Nest.make)
-    except BaseException:
-        if profile is not None:
-            profile.release()
-        raise
-    start = _Start(spec, nest, shares, profile, locale_for(environ))
-    try:
+        start = _Start(spec, Nest.make(), shares, profile, locale_for(environ))
         async with asyncio.timeout(START_DEADLINE):
             return await start.run()
-    except TimeoutError:
-        await start.abandon()
-        raise DesktopError(f"the desktop was not ready after {START_DEADLINE:g} s") from None
-    except BaseException:
-        await start.abandon()
+    except BaseException as error:
+        if start is not None:
+            await asyncio.shield(asyncio.ensure_future(start.abandon()))
+        if profile is not None:
+            profile.release()
+        if isinstance(error, TimeoutError):
+            raise DesktopError(f"the desktop was not ready after {START_DEADLINE:g} s") from None
         raise
 
 
@@ -83,9 +80,9 @@ class _Start:
         self._deadline = time.monotonic() + START_DEADLINE
         self._tasks: list[asyncio.Task[Any]] = []
         directory = nest.directory
-        self._run = directory.make("run")
-        self._home = profile.home if profile else directory.make("home")
-        self._web = profile.web if profile else directory.make("web")
+        self._run = directory.join("run")
+        self._home = profile.home if profile else directory.join("home")
+        self._web = profile.web if profile else directory.join("web")
         self._notes: list[str] = []
 
     def _aside(self, work: Callable[..., Any], *arguments: Any, **keywords: Any) -> asyncio.Task[Any]:
@@ -95,6 +92,8 @@ class _Start:
 
     async def run(self) -> X11Desktop:
         directory, household = self._nest.directory, self._nest.household
+        for path in (self._run, self._home, self._web):
+            os.makedirs(path, 0o700, exist_ok=True)
         display_task = self._aside(
             start_display,
             directory,
@@ -146,8 +145,6 @@ class _Start:
             if isinstance(result, X11Desktop):
                 await asyncio.to_thread(result.close)
         await asyncio.to_thread(self._nest.close)
-        if self._profile is not None:
-            self._profile.release()
 
     def _bus(self, kind: Any) -> str:
         path = os.path.join(self._run, kind)

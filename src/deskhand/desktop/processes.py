@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from deskhand.desktop.leash import MARK, end_marked
+from deskhand.desktop.leash import MARK, await_end, children, end_marked, marked, watch
 from deskhand.desktop.parts import require
 from deskhand.errors import DesktopError
 
@@ -112,16 +112,6 @@ def _gone(process: subprocess.Popen[bytes], deadline: float) -> bool:
     return process.poll() is not None
 
 
-def children(pid: int) -> list[int]:
-    """The direct children of ``pid``."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
-                found.extend(int(child) for child in file.read().split())
-    return found
-
-
 def descendants(pid: int) -> list[int]:
     """All processes below ``pid``, parents before children."""
     found = children(pid)
@@ -164,8 +154,7 @@ class Household:
     ) -> subprocess.Popen[bytes]:
         """`spawn`, marked as this desktop's own. DesktopError when closed or when it cannot start."""
         with self._lock:
-            if self._closed:
-                raise DesktopError("the desktop is closed")
+            self.check_open()
             self._processes = [process for process in self._processes if process.poll() is None]
             try:
                 process = spawn(argv, env={**env, MARK: self.directory}, log=log, pass_fds=pass_fds, cwd=cwd)
@@ -173,6 +162,11 @@ class Household:
                 raise DesktopError(f"cannot start {argv[0]}: {error}") from error
             self._processes.append(process)
             return process
+
+    def check_open(self) -> None:
+        """DesktopError when the desktop is closed."""
+        if self._closed:
+            raise DesktopError("the desktop is closed")
 
     def leash(self) -> None:
         """End apps that are not boxed, and what they forked away, even when this process is killed.
@@ -194,8 +188,11 @@ class Household:
         with self._lock:
             self._closed = True
             deadline = time.monotonic() + timeout
+            everything = watch(marked(self.directory))
             end(self._processes, timeout=timeout)
             self._processes = []
+            # what was in a box dies a moment after its box, and has no environment to be found by while it does
+            await_end(everything, deadline)
             if self._leash >= 0:
                 os.close(self._leash)
                 self._leash = -1

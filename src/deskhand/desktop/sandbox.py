@@ -70,7 +70,19 @@ def _namespaces(network: str) -> list[str]:
     # --unshare-pid with --die-with-parent is the only pair that leaves no process after a SIGKILL of bwrap or of us
     argv = "--unshare-user --unshare-uts --unshare-ipc --unshare-pid --unshare-cgroup-try".split()
     argv += "--die-with-parent --new-session --cap-drop ALL --clearenv --hostname desk".split()
+    if os.geteuid() == 0 and _can_forbid_namespaces():
+        # As root nothing in the box needs any (Chromium goes without its own sandbox); for others Chromium does
+        argv.append("--disable-userns")
     return argv if network == "host" else [*argv, "--unshare-net"]
+
+
+@functools.cache
+def _can_forbid_namespaces() -> bool:
+    """``--disable-userns`` came with bubblewrap 0.8."""
+    said = subprocess.run(
+        [require("bwrap"), "--help"], env={}, stdin=subprocess.DEVNULL, capture_output=True, timeout=5
+    )
+    return b"--disable-userns" in said.stdout
 
 
 @functools.cache
@@ -91,7 +103,12 @@ def _system() -> tuple[str, ...]:
     resolver = os.path.realpath("/etc/resolv.conf")
     if not resolver.startswith("/etc/") and os.path.exists(resolver):
         argv += ["--ro-bind", resolver, resolver]
-    return (*argv, "--proc", "/proc", "--dev", "/dev")
+    argv += ["--proc", "/proc", "--dev", "/dev"]
+    if os.geteuid() == 0:
+        # The kernel asks for the user, not for capabilities, before it lets anybody write to /proc/sys, and bubblewrap
+        # leaves that writable for a root without them: a core pattern would run a program outside.
+        argv += ["--remount-ro", "/proc"]
+    return tuple(argv)
 
 
 def _confidential(top: str) -> list[tuple[str, bool]]:

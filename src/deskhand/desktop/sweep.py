@@ -27,8 +27,9 @@ def sweep() -> list[str]:
             if name.startswith(_CONDEMNED):
                 condemned.append((path, os.path.join(base, name.removeprefix(_CONDEMNED))))
             elif os.path.isdir(path) and _abandoned(path):
-                os.rename(path, os.path.join(base, _CONDEMNED + name))
-                condemned.append((os.path.join(base, _CONDEMNED + name), path))
+                with contextlib.suppress(OSError):
+                    os.rename(path, os.path.join(base, _CONDEMNED + name))
+                    condemned.append((os.path.join(base, _CONDEMNED + name), path))
     for path, former in condemned:
         end_marked(former)
         remove_display_of(path)

@@ -1,0 +1,51 @@
+"""Desktops for tests: real ones, closed at the end whatever happened."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from deskhand.config import load_settings
+from deskhand.desktop import open_desktop_backend
+from deskhand.desktop.composed import X11Desktop
+from deskhand.messages import Private
+
+Opener = Callable[..., Awaitable[X11Desktop]]
+
+
+@pytest.fixture
+async def opened() -> AsyncIterator[Opener]:
+    """A function that opens what it is given (a private desktop by default)."""
+    desktops: list[X11Desktop] = []
+
+    async def open_one(
+        computer: str | Private = "private", environ: Mapping[str, str] | None = None
+    ) -> X11Desktop:
+        desktop = await open_desktop_backend(
+            computer, settings=load_settings(), environ=os.environ if environ is None else environ
+        )
+        assert isinstance(desktop, X11Desktop)
+        desktops.append(desktop)
+        return desktop
+
+    yield open_one
+    for desktop in desktops:
+        desktop.close()
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary directory that no other process uses, with a name short enough for sockets in it."""
+    with tempfile.TemporaryDirectory(prefix="dh-", dir="/tmp") as path:
+        monkeypatch.setattr(tempfile, "tempdir", path)
+        yield Path(path)
+
+
+@pytest.fixture
+async def desktop(opened: Opener) -> X11Desktop:
+    """A private desktop."""
+    return await opened()

@@ -1,0 +1,95 @@
+"""What tests of the desktop share: waiting for processes and windows by their events, and programs that probe a box."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from pathlib import Path
+from typing import Any
+
+from dbus_fast import Message
+from dbus_fast.aio import MessageBus
+
+from deskhand.desktop.composed import X11Desktop
+from deskhand.desktop.leash import marked
+from deskhand.desktop.windows import XWindows
+from deskhand.desktop.x11 import XConnection
+from deskhand.messages import WindowInfo
+
+
+def ended(pids: list[int], timeout: float) -> bool:
+    """Whether all of these processes are gone within ``timeout`` seconds (each is waited for on its pidfd)."""
+    deadline = time.monotonic() + timeout
+    for pid in pids:
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                return False
+        finally:
+            os.close(fd)
+    return True
+
+
+def directory_of(desktop: X11Desktop) -> str:
+    """The one directory that holds everything a desktop makes."""
+    return desktop._nest.directory.path
+
+
+def processes_of(desktop: X11Desktop) -> list[int]:
+    """Everything that runs for a desktop, wherever it went."""
+    return marked(directory_of(desktop))
+
+
+def window(desktop: X11Desktop, title: str, timeout: float = 20) -> WindowInfo:
+    """The window whose title contains ``title``, waited for."""
+    x = XConnection(desktop.display, desktop.client_env.get("XAUTHORITY"))
+    try:
+        found = XWindows(x).wait_for(lambda info: title.lower() in info.title.lower(), timeout)
+        assert found is not None, (
+            f"no window {title!r} among {[info.title for info in desktop.windows.list()]}"
+        )
+        return found
+    finally:
+        x.close()
+
+
+def run(desktop: X11Desktop, script: str, *arguments: str, timeout: float = 20) -> Any:
+    """Run a Python program on the desktop as any app is run, and return what it left in ``answer``.
+
+    The program is the system's own interpreter; it says what it found with ``answer(value)``.
+    """
+    home = Path(desktop.home)
+    inside = "/home/desk" if desktop.isolation == "files" else str(home)
+    prelude = (
+        f"import json, os, socket, sys\ndef answer(v): json.dump(v, open({inside + '/answer.json'!r}, 'w'))\n"
+    )
+    (home / "program.py").write_text(prelude + script)
+    (home / "answer.json").unlink(missing_ok=True)
+    pid = desktop.launch(["python3", f"{inside}/program.py", *arguments])
+    assert ended([pid], timeout), "the program does not end"
+    return json.loads((home / "answer.json").read_text())
+
+
+async def ask_bus(
+    address: str, member: str, signature: str = "", body: list[object] | None = None
+) -> Message:
+    """One call to the bus itself."""
+    bus = await MessageBus(bus_address=address).connect()
+    try:
+        return await bus.call(
+            Message(
+                destination="org.freedesktop.DBus",
+                path="/org/freedesktop/DBus",
+                interface="org.freedesktop.DBus",
+                member=member,
+                signature=signature,
+                body=body or [],
+            )
+        )
+    finally:
+        bus.disconnect()
