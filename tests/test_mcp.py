@@ -17,11 +17,12 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import ElicitResult
 
 from deskhand import mcp_server
 from deskhand.audit.log import AuditLog
 from deskhand.audit.store import TaskStore
-from deskhand.messages import Limits, Private
+from deskhand.messages import Limits, Policy, Private
 from test_cli import STATUS
 
 Mode = Literal["legacy", "auto"]
@@ -49,12 +50,16 @@ class Double:
         self.started, self.cancelled, self.ended = asyncio.Event(), False, False
         self.hangs = False
         self.status: dict[str, Any] = dict(STATUS)
+        self.asks: Any = None
+        self.answers: list[Any] = []
 
     async def __call__(self, *args: Any, **named: Any) -> dict[str, Any]:
         self.calls.append((args, named))
         for event in EVENTS:
             await asyncio.to_thread(named["on_event"], event)
         self.started.set()
+        if self.asks is not None:
+            await self.asks(named["policy"].confirm)
         try:
             while self.hangs:
                 await asyncio.Event().wait()
@@ -143,10 +148,51 @@ async def test_arguments_reach_the_task(double: Double) -> None:
         "output": {"type": "object"},
         "computer": Private(profile="work", network="none"),
         "limits": Limits(steps=7),
+        "policy": Policy(),
         "record": True,
         "background": True,
         "resume": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "answer"),
+    [
+        ({"kind": "consent", "question": "Press Pay?"}, ("accept", {"allow": True}), True),
+        ({"kind": "consent", "question": "Press Pay?"}, ("accept", {"allow": False}), False),
+        ({"kind": "consent", "question": "Press Pay?"}, ("decline", None), False),
+        (
+            {"kind": "question", "question": "Which one?"},
+            ("accept", {"answer": "the blue one"}),
+            "the blue one",
+        ),
+        ({"kind": "question", "question": "Which one?"}, ("cancel", None), ""),
+    ],
+)
+async def test_the_hosts_user_is_asked_where_the_host_can_do_that(
+    double: Double, question: dict[str, Any], reply: tuple[Any, Any], answer: bool | str
+) -> None:
+    asked: list[str] = []
+
+    async def person(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action=reply[0], content=reply[1])
+
+    async def ask(confirm: Any) -> None:
+        double.answers.append(await confirm(question))
+
+    double.asks = ask
+    server = mcp_server.build_server()
+    async with Client(server, mode="legacy", elicitation_callback=person) as client:
+        await client.call_tool("computer_task", {"goal": "do it"})
+    assert (asked, double.answers) == ([question["question"]], [answer])
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_nobody_is_there_to_ask_where_the_host_cannot(mode: Mode, double: Double) -> None:
+    async with connected(mode) as client:
+        await client.call_tool("computer_task", {"goal": "do it"})
+    assert double.calls[0][1]["policy"].confirm is None
 
 
 @pytest.mark.parametrize("status", ["failure", "timeout", "clarification_needed", "cancelled", "running"])

@@ -27,7 +27,7 @@ from deskhand.audit.review import Reviewer
 from deskhand.audit.store import TaskStore
 from deskhand.config import data_home
 from deskhand.errors import DeskhandError, Reason, Status
-from deskhand.messages import Json, Limits, Private
+from deskhand.messages import Json, Limits, Policy, Private
 from deskhand.orchestrator.task import acomputer_task
 
 TOKEN_VARIABLE = "DESKHAND_MCP_TOKEN"
@@ -122,6 +122,7 @@ async def computer_task(
                 output=output,
                 computer=Private(profile=profile, network=network) if computer == "private" else computer,
                 limits=Limits(steps=max_steps),
+                policy=Policy(confirm=_person(ctx)),
                 record=record,
                 background=background,
                 resume=resume,
@@ -131,6 +132,36 @@ async def computer_task(
         except (ValueError, TypeError, DeskhandError) as error:
             raise ToolError(str(error)) from error
     return TaskResult.model_validate(status)
+
+
+class _Consent(BaseModel):
+    allow: bool = Field(description="Whether the task may do this")
+
+
+class _Answer(BaseModel):
+    answer: str = Field(description="What the task should know")
+
+
+def _person(ctx: Context[Any, Any]) -> Callable[[Json], Awaitable[bool | str]] | None:
+    """Who answers the task's questions: the host's user, where host and protocol allow to ask in mid-call."""
+    capabilities = ctx.client_capabilities
+    if capabilities is None or capabilities.elicitation is None or not _can_ask(ctx.protocol_version):
+        return None
+
+    async def ask(question: Json) -> bool | str:
+        words = str(question.get("question", ""))
+        if question.get("kind") == "consent":
+            allowed = await ctx.elicit(words, _Consent)
+            return allowed.action == "accept" and allowed.data.allow
+        answered = await ctx.elicit(words, _Answer)
+        return answered.data.answer if answered.action == "accept" else ""
+
+    return ask
+
+
+def _can_ask(protocol: str | None) -> bool:
+    # Versions are dates. From this one on, a server cannot send requests of its own.
+    return protocol is not None and protocol < "2026-07-28"
 
 
 async def _whole(running: Awaitable[Any]) -> Any:

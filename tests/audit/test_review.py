@@ -135,7 +135,7 @@ def test_a_task_is_shown_as_plain_lines_in_a_pipe(finished: Path) -> None:
             view(event)
     assert out.getvalue().splitlines() == [
         "  1.1  click → button “Save”: done · settled, 0.4s",
-        "    1  verification: check 1 of 1 hold: verified",
+        "    1  check 1 of 1 hold: verified",
     ]
 
 

@@ -130,9 +130,9 @@ class TaskView:
         self._cost += cost if isinstance(cost, int | float) else 0.0
 
     def _show(self, row: Row) -> None:
-        if row.kind != "action":
+        if row.kind not in ("action", "verification"):
             row = replace(row, what=f"{row.kind}: {row.what}" if row.what else row.kind)
-        elif self._unshown_tokens:
+        elif row.kind == "action" and self._unshown_tokens:
             row, self._unshown_tokens = replace(row, tokens=self._unshown_tokens), None
         if not self._terminal:
             self._print(plain_line(row))
