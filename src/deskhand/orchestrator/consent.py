@@ -71,6 +71,12 @@ class Gate:
         self._log.write("consent", what=why, step=step, target=target, allowed=allowed, by=by)
         return None if allowed else f"denied: {why}. Do not try to reach it another way."
 
+    async def agree(self, why: str) -> bool:
+        """Whether something that the provider wants a person to see may happen; recorded like every consent."""
+        allowed, by = await self.decide(why, {}, None)
+        self._log.write("consent", what=why, allowed=allowed, by=by)
+        return allowed
+
     def sensitive(self, step: Json, target: Target | None, node: Node | None) -> str:
         """What makes this act sensitive and not authorised by the caller's own words; empty when nothing does."""
         kind = step.get("kind")

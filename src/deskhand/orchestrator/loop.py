@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from deskhand.errors import ModelRefused, ToolError
+from deskhand.errors import ModelRefused, StopTask, ToolError
 from deskhand.messages import Entry, Model, Observation, Results, ToolCall, ToolResult, ToolSpec, Turn, Words
 from deskhand.orchestrator.brief import Brief
 from deskhand.orchestrator.context import view
@@ -28,6 +28,7 @@ QUIET_TURNS = 3
 """Turns without a call after which the task ends."""
 
 AskPerson = Callable[[str], Awaitable[str | None]]
+Agree = Callable[[str], Awaitable[bool]]
 
 
 class Hand(Eyewitness, Protocol):
@@ -57,10 +58,12 @@ class Child:
         meter: Meter,
         record: Record,
         ask: AskPerson,
+        agree: Agree,
         check_output: CheckOutput | None,
     ) -> None:
         self.brief, self.model, self.hand, self.tools = brief, model, hand, tools
-        self.meter, self.record, self.ask, self.check_output = meter, record, ask, check_output
+        self.meter, self.record, self.ask, self.agree = meter, record, ask, agree
+        self.check_output = check_output
         self.transcript: list[Entry] = []
         self._repetition = Repetition()
         self._quiet = 0
@@ -137,6 +140,9 @@ class Child:
             return ToolResult(
                 call_id=call.id, name=call.name, text=ALONE.format(name=call.name), is_error=True
             )
+        for concern in call.safety:
+            if not await self.agree(concern):
+                raise StopTask("denied", f"the model's provider wanted consent for this, and it was denied: {concern}")
         start = time.monotonic()
         result = await self.tools.call(call)
         if result.observation is not None and result.batch is None:

@@ -69,6 +69,7 @@ class Work:
         self.meter = Meter(brief.limits, brief.deadline, brief.timeout)
         self.stopped: tuple[Reason, str] | None = None
         self.desk: Desk | None = None
+        self.gate: Gate
         self.model_name = brief.model_name or brief.model
         self.computer = brief.computer if isinstance(brief.computer, str) else "private"
         self.recording: str | None = None
@@ -159,7 +160,7 @@ class Work:
     @asynccontextmanager
     async def desktop(self, record: Record) -> AsyncIterator[BaseException | None]:
         """The desktop for the length of the task: yields None when it is there, else why it is not."""
-        gate = Gate(self.brief, self.link, record.log, self.meter, self.send_clock)
+        gate = self.gate = Gate(self.brief, self.link, record.log, self.meter, self.send_clock)
 
         async def on_step(report: StepReport, before: Image | None, after: Image | None) -> None:
             await asyncio.to_thread(record.action, report, before, after)
@@ -255,6 +256,7 @@ class Work:
             meter=self.meter,
             record=record,
             ask=self.ask,
+            agree=self.gate.agree,
             check_output=self.check_output if brief.output is not None else None,
         )
         try:
