@@ -42,7 +42,7 @@ def finished(store: TaskStore) -> Path:
             verdict="settled",
             seconds=0.4,
         )
-        log.write("verification", evidence=[{"check": "text[name='Saved']", "holds": True}], verified=True)
+        log.write("verification", evidence=[{"check": "text[name='Saved']", "holds": True}], passed=True)
         log.write("task_finished", status="success", reason=None, result="It is saved.", seconds=3.2)
     return log.path
 

@@ -233,6 +233,7 @@ def test_secrets_are_replaced_by_their_names_everywhere(store: TaskStore) -> Non
         "more": [{"<secret:pin>": "is <secret:pin>"}],
     }
     assert event["note"] == "the <secret:word>"
+    assert log.scrub("ab4711" + "0" * 58) == "ab4711" + "0" * 58
     assert log.scrub('say "p\\"ss w\\u00f6rd"') == 'say "<secret:password>"'
     assert log.scrub_json({"a": ["4711", 4711]}) == {"a": ["<secret:pin>", 4711]}
 

@@ -41,7 +41,7 @@ def test_actions_are_numbered_by_turn() -> None:
     "event",
     [
         {"kind": "action", "step": "click", "target": 7, "settled": 3, "seconds": "long"},
-        {"kind": "verification", "evidence": {"a": 1}, "verified": "yes"},
+        {"kind": "verification", "evidence": {"a": 1}, "passed": "yes"},
         {"kind": "model_call", "usage": [1], "input_tokens": "many"},
         {"kind": "desktop_ready", "size": None, "notes": 3},
         {"kind": "telepathy", "what": {"deep": []}},

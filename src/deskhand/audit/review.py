@@ -236,17 +236,16 @@ def _verification(event: dict[str, Any]) -> dict[str, Any]:
     checks = [item for item in evidence if isinstance(item, dict)] if isinstance(evidence, list) else []
     held = sum(1 for item in checks if item.get("holds") is True)
     failed = [_text(item.get("check")) for item in checks if item.get("holds") is not True]
-    verified = event.get("verified", event.get("holds"))
-    verdict = (
-        {True: "verified", False: "not verified"}.get(verified, "") if isinstance(verified, bool) else ""
-    )
+    passed = event.get("passed", event.get("verified"))
+    verdict = ("verified" if passed else "not verified") if isinstance(passed, bool) else ""
+    why = _first(event, "reason", "verdict")
     return {
         "what": f"check {held} of {len(checks)} hold"
         if checks
-        else _first(event, "what", "by", "message") or "check",
+        else _first(event, "problem", "what") or "check",
         "target": "; ".join(failed),
-        "outcome": verdict or _first(event, "verdict", "result", "reason"),
-        "mood": "bad" if verified is False else "good" if verified is True else "",
+        "outcome": " · ".join(part for part in (verdict, why) if part),
+        "mood": "bad" if passed is False else "good" if passed is True else "",
     }
 
 
