@@ -1,0 +1,291 @@
+"""From a page's ARIA snapshot to `Node`s: documents told apart, frames put in their place, passwords left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from deskhand.messages import Node, Rect
+from deskhand.observers.aria import Aria, parse_snapshot
+from deskhand.observers.node import clean_name, clean_value
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Page
+
+SNAPSHOT_MS: Final = 4_000
+"""Milliseconds a page may take to describe itself."""
+
+PROBE_MS: Final = 500
+"""Milliseconds for one question to one element or frame."""
+
+_VALUED: Final = frozenset("textbox searchbox combobox spinbutton slider progressbar meter scrollbar".split())
+_STATES: Final = ("checked", "disabled", "expanded", "invalid", "pressed", "selected")
+
+_GEOMETRY: Final = """() => ({
+  origin: String(performance.timeOrigin), title: document.title, url: location.href,
+  inner: [innerWidth, innerHeight], ratio: devicePixelRatio,
+  outer: [screenX, screenY, outerWidth, outerHeight],
+})"""
+_INSET: Final = """e => {
+  const style = getComputedStyle(e);
+  return [e.clientLeft + parseFloat(style.paddingLeft), e.clientTop + parseFloat(style.paddingTop)];
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class PageHandle:
+    """Where an element of a page lives. ``document`` is new with every load, as Playwright's refs start over then.
+
+    ``option`` names an option of the native select that ``ref`` is: options have no refs of their own.
+    """
+
+    tab: int
+    document: str
+    ref: str
+    option: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a page says of itself and where its content stands: ``area`` is its viewport in screen pixels."""
+
+    title: str
+    url: str
+    document: str
+    ratio: float
+    area: Rect | None
+
+
+@dataclass(slots=True)
+class _Frame:
+    """Where the boxes of a frame count from, in CSS pixels of the top viewport, and which document it shows."""
+
+    document: str
+    x: float = 0
+    y: float = 0
+    passwords: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Context:
+    tab: int
+    view: View
+    frames: dict[str, _Frame] = field(default_factory=dict)
+    """By the ref of their iframe element; the top document under ``""``."""
+
+
+async def read_view(page: Page, window: Rect | None) -> View:
+    """The page's own account of itself. ``window`` is the client area of its X window, in screen pixels."""
+    async with asyncio.timeout(SNAPSHOT_MS / 1000):
+        told = await page.evaluate(_GEOMETRY)
+    ratio = float(told["ratio"]) or 1.0
+    width, height = (float(each) * ratio for each in told["inner"])
+    if window is None:
+        x, y, outer_width, outer_height = (float(each) * ratio for each in told["outer"])
+        window = Rect(round(x), round(y), round(outer_width), round(outer_height))
+    # The browser's own border is as wide below the page as beside it; its bars are above.
+    border = max(0.0, (window.width - width) / 2)
+    area = Rect(round(window.x + border), round(window.bottom - border - height), round(width), round(height))
+    return View(
+        title=clean_name(str(told["title"])),
+        url=clean_name(str(told["url"])),
+        document=str(told["origin"]),
+        ratio=ratio,
+        area=area,
+    )
+
+
+async def read_page(page: Page, tab: int, window: Rect | None, *, shown: bool = True) -> Node:
+    """The page as one ``document`` node. Rectangles are in screen pixels when the tab is ``shown``, else None."""
+    view = await read_view(page, window)
+    text = await page.aria_snapshot(mode="ai", boxes=True, timeout=SNAPSHOT_MS)
+    elements = await asyncio.to_thread(parse_snapshot, text)
+    context = _Context(tab, view if shown else View(**{**_as_dict(view), "area": None}))
+    top = _Frame(view.document)
+    context.frames[""] = top
+    if elements:
+        await asyncio.gather(
+            _find_frames(page, elements, context), _find_passwords(page, page.main_frame, elements, top)
+        )
+    for body in elements:
+        if body.role == "generic":  # it has the focus when nothing has
+            body.attributes.pop("active", None)
+    children = _build(elements, context)
+    return Node(
+        role="document",
+        name=view.title,
+        url=view.url,
+        source="page",
+        rect=context.view.area,
+        app="browser",
+        window=view.title,
+        handle=PageHandle(tab, view.document, ""),
+        children=children,
+    )
+
+
+def _as_dict(view: View) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in View.__slots__}
+
+
+# --- frames and passwords -----------------------------------------------------------------------------------------
+
+
+def _own(elements: Iterable[Aria]) -> Iterator[Aria]:
+    """The elements of one document: what is inside its frames is not."""
+    stack = list(elements)[::-1]
+    while stack:
+        element = stack.pop()
+        yield element
+        if element.role != "iframe":
+            stack.extend(reversed(element.children))
+
+
+async def _find_frames(page: Page, elements: Sequence[Aria], context: _Context) -> None:
+    """Ask every frame that shows something where it stands and which document it holds."""
+    level: list[tuple[str, Aria]] = [("", each) for each in _own(elements) if _is_frame(each)]
+    while level:
+        found = await asyncio.gather(
+            *(_frame(page, iframe, context.frames[outer]) for outer, iframe in level), return_exceptions=True
+        )
+        following: list[tuple[str, Aria]] = []
+        for (_, iframe), frame in zip(level, found, strict=True):
+            if isinstance(frame, _Frame):
+                context.frames[iframe.ref] = frame
+                following.extend((iframe.ref, each) for each in _own(iframe.children) if _is_frame(each))
+        level = following
+
+
+def _is_frame(element: Aria) -> bool:
+    return element.role == "iframe" and bool(element.ref and element.children)
+
+
+async def _frame(page: Page, iframe: Aria, outer: _Frame) -> _Frame:
+    async with asyncio.timeout(PROBE_MS / 1000 * 2):
+        element = await page.locator(f"aria-ref={iframe.ref}").element_handle(timeout=PROBE_MS)
+        content = await element.content_frame()
+        if content is None:
+            raise ValueError("not a frame")
+        origin, inset = await asyncio.gather(
+            content.evaluate("() => String(performance.timeOrigin)"), element.evaluate(_INSET)
+        )
+        box = iframe.box or (0, 0, 0, 0)
+        frame = _Frame(str(origin), outer.x + box[0] + inset[0], outer.y + box[1] + inset[1])
+        await _find_passwords(page, content, iframe.children, frame)
+    return frame
+
+
+async def _find_passwords(page: Page, frame: Frame, elements: Sequence[Aria], into: _Frame) -> None:
+    """Which text fields of a document are for passwords: the snapshot shows those like any other."""
+    async with asyncio.timeout(SNAPSHOT_MS / 1000):
+        if not await frame.locator("input[type=password]").count():
+            return
+        refs = [each.ref for each in _own(elements) if each.role == "textbox" and each.ref]
+        kinds = await asyncio.gather(*(_input_type(page, ref) for ref in refs))
+    # A field that does not say what it is counts as one for a password.
+    into.passwords = frozenset(
+        ref for ref, kind in zip(refs, kinds, strict=True) if kind in ("password", None)
+    )
+
+
+async def _input_type(page: Page, ref: str) -> str | None:
+    from playwright.async_api import Error
+
+    try:
+        return str(await page.locator(f"aria-ref={ref}").evaluate("e => e.type || ''", timeout=PROBE_MS))
+    except Error:
+        return None
+
+
+# --- nodes --------------------------------------------------------------------------------------------------------
+
+
+def _build(elements: Sequence[Aria], context: _Context) -> tuple[Node, ...]:
+    done: dict[int, Node] = {}
+    stack: list[tuple[Aria, str, str, bool]] = [(each, "", "", False) for each in reversed(elements)]
+    while stack:
+        element, frame, select, ready = stack.pop()
+        if ready:
+            children = tuple(done[id(child)] for child in element.children)
+            done[id(element)] = _node(element, children, context, frame, select)
+            continue
+        stack.append((element, frame, select, True))
+        inner = frame
+        if element.role == "iframe":
+            inner = element.ref if element.ref in context.frames else "?"
+        inside = element.ref if element.role in ("combobox", "listbox") else select
+        stack.extend((child, inner, inside, False) for child in reversed(element.children))
+    return tuple(done[id(each)] for each in elements)
+
+
+def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: str, select: str) -> Node:
+    place = context.frames.get(frame, _Frame(""))
+    role, name, text = element.role, clean_name(element.name), element.text
+    states = {state for state in _STATES if element.attributes.get(state, "false") not in ("false", "mixed")}
+    if "mixed" in (element.attributes.get("checked"), element.attributes.get("pressed")):
+        states.add("mixed")
+    if "active" in element.attributes:
+        states.add("focused")
+    if role in ("textbox", "searchbox", "spinbutton"):
+        states.add("editable")
+    pointer = element.attributes.get("cursor") == "pointer"
+    value = clean_value(text) if text is not None else None
+    if element.ref in place.passwords and element.ref:
+        states.add("password")
+        value, children = None, ()
+    elif role in _VALUED:
+        value = value if value is not None else _chosen(role, children)
+    elif value is not None and role == "generic" and not name and not pointer:
+        role, name, value = "text", clean_name(value), None
+    handle = PageHandle(context.tab, place.document, element.ref) if element.ref and place.document else None
+    if role == "option" and handle is None and select and place.document:
+        handle = PageHandle(context.tab, place.document, select, name)
+    rect, off = _screen(element, context.view, place)
+    if off:
+        states.add("offscreen")
+    return Node(
+        role=role,
+        name=name,
+        value=value,
+        description=clean_name(element.placeholder),
+        states=frozenset(states),
+        rect=rect,
+        actions=("click",) if pointer and role == "generic" else (),
+        level=_level(element),
+        url=clean_name(element.url),
+        source="page",
+        app="browser",
+        window=context.view.title,
+        handle=handle,
+        children=children,
+    )
+
+
+def _chosen(role: str, children: Sequence[Node]) -> str | None:
+    """What an input without text of its own holds: the selected option of a combo box, else nothing."""
+    if role == "combobox":
+        return next((each.name for each in children if "selected" in each.states), None if children else "")
+    return "" if role in ("textbox", "searchbox") and not children else None
+
+
+def _level(element: Aria) -> int | None:
+    level = element.attributes.get("level", "")
+    return int(level) if level.isdecimal() else None
+
+
+def _screen(element: Aria, view: View, frame: _Frame) -> tuple[Rect | None, bool]:
+    """The element's rectangle in screen pixels, clipped to the viewport; and whether it is scrolled out of view."""
+    box, area = element.box, view.area
+    if box is None or area is None or box[2] <= 0 or box[3] <= 0 or not frame.document:
+        return None, False
+    x, y, width, height = (
+        (frame.x + box[0]) * view.ratio,
+        (frame.y + box[1]) * view.ratio,
+        box[2] * view.ratio,
+        box[3] * view.ratio,
+    )
+    rect = Rect(round(area.x + x), round(area.y + y), max(1, round(width)), max(1, round(height)))
+    seen = rect.intersection(area)
+    return seen, seen is None
