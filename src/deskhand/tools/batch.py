@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from deskhand.desktop.base import Frame
-from deskhand.errors import InvalidStep, TargetError
+from deskhand.errors import TargetError, ToolError
 from deskhand.messages import BatchReport, Image, Settled, StepReport
 from deskhand.observers.selector import parse_selector
 from deskhand.tools.actions import MAX_REPEATS, Check, Clipboard, Launch, Step, Wait
@@ -113,9 +113,7 @@ class Batch:
         except TargetError as error:
             skipped = step.optional and error.effect == "not_found" and aim is None
             outcome = Outcome(effect="skipped" if skipped else error.effect, message=str(error))
-        except (
-            InvalidStep
-        ) as error:  # only the screen could tell: a secret that is not there, a point out of date
+        except ToolError as error:  # what only running it can tell: a missing secret, an address that fails
             outcome = Outcome(effect="not_supported", message=str(error))
         return StepReport(
             index=index,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from deskhand.errors import Effect, TargetError
 from deskhand.messages import Node
+from deskhand.observers import page_act
 from deskhand.observers.native import NativeTree
+from deskhand.observers.page import Browser
 from deskhand.observers.serialize import describe
+from deskhand.tools.workspace import Senses
 
 
 class NativeElements:
@@ -49,43 +50,37 @@ class NativeElements:
 
 
 class PageElements:
-    """Acting in the page through its driver (`observers.page.Browser`), with real input events."""
+    """Acting in the page through its driver, with real input events."""
 
-    def __init__(self, browser: Any) -> None:
-        self._browser = browser
+    def __init__(self, browser: Browser, senses: Senses) -> None:
+        self._browser, self._senses = browser, senses
 
     async def invoke(self, node: Node) -> Effect:
         """Click it where it is, scrolled to."""
-        await self._browser.click(node)
-        return "dispatched"
+        return supported(await page_act.click(self._browser, node), node)
 
     async def set_text(self, node: Node, text: str) -> Effect:
         """Replace a field's text."""
-        await self._browser.fill(node, text)
-        return "dispatched"
+        return supported(await page_act.fill(self._browser, node, text), node)
 
     async def select(self, node: Node, option: str | None) -> Effect:
-        """Choose an option of a select element."""
+        """Choose an option of a select element, or click the element itself."""
         if option is None:
-            await self._browser.click(node)
-        else:
-            await self._browser.select(node, option)
-        return "dispatched"
+            return await self.invoke(node)
+        return supported(await page_act.select(self._browser, node, option), node)
 
     async def expand(self, node: Node, on: bool) -> Effect:
         """Click it."""
-        await self._browser.click(node)
-        return "dispatched"
+        return await self.invoke(node)
 
     async def focus(self, node: Node) -> Effect:
         """Give it the keyboard."""
-        await self._browser.focus(node)
-        return "dispatched"
+        return supported(await page_act.focus(self._browser, node), node)
 
     async def show(self, node: Node) -> Node:
         """Scroll it into view."""
-        shown: Node = await self._browser.show(node)
-        return shown
+        await page_act.scroll_into_view(self._browser, node)
+        return await self._senses.refresh(node) or node
 
 
 def supported(effect: Effect, node: Node) -> Effect:

@@ -26,7 +26,7 @@ async def connect(
     undo.push_async_callback(native.aclose)
     if desktop.a11y_address:
         await native.connect()
-    browser = Browser(desktop.browser_command)
+    browser = Browser()
     undo.push_async_callback(browser.aclose)
     eyes = Eyes(desktop, native, browser, secrets=secrets, image_edge=settings.image_edge)
     return Workspace(
@@ -34,7 +34,7 @@ async def connect(
         senses=eyes,
         settling=settler,
         native=NativeElements(native),
-        page=PageElements(browser),
+        page=PageElements(browser, eyes),
         browser=browser,
         secrets=secrets,
     )

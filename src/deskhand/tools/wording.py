@@ -13,14 +13,14 @@ _ROUTES: Final = {
     "keyboard": "by keyboard",
     "page": "in the page",
 }
+_SAID: Final = "do target path keys text option title url to app for selector".split()
 _NO_CHANGE: Final = "no visible change; the control may already have been in that state"
 
 
 def step_line(report: StepReport) -> str:
     """``2. click button "Save" [e7]: done by pointer; settled in 0.4 s``. Quotes the screen: untrusted."""
-    head = f"{report.index}. {step_words(report.step)}"
-    if report.target is not None and (aimed := target_words(report.target)):
-        head += f" → {aimed}"
+    aimed = target_words(report.target) if report.target is not None else ""
+    head = f"{report.index}. {step_words(report.step, aimed)}"
     parts = [_effect(report)]
     if report.message:
         parts.append(report.message)
@@ -33,28 +33,21 @@ def step_line(report: StepReport) -> str:
     return f"{head}: {'; '.join(parts)}"
 
 
-def step_words(step: Json) -> str:
-    """A step as asked for, in a few words: its kind and what it names, secrets as their placeholders."""
+def step_words(step: Json, aimed: str = "") -> str:
+    """A step as asked for, in a few words: its kind and what it names, secrets as their placeholders.
+
+    ``aimed``: what its target was found to be, said in its place.
+    """
     kind = str(step.get("kind", "?"))
     said = [kind]
-    for field in (
-        "do",
-        "target",
-        "path",
-        "keys",
-        "text",
-        "option",
-        "title",
-        "url",
-        "to",
-        "app",
-        "for",
-        "selector",
-    ):
+    for field in _SAID:
         value = step.get(field)
         if value is None or value == []:
             continue
-        said.append(_aim_words(value) if field in ("target", "path") else _brief(value))
+        if field == "target" and aimed:
+            said.append(aimed)
+        else:
+            said.append(_aim_words(value) if field in ("target", "path") else _brief(value))
     numbers = [field for field in ("down", "right", "seconds", "index") if step.get(field) is not None]
     said.extend(f"{field} {step[field]}" for field in numbers)
     return " ".join(said)

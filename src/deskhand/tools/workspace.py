@@ -12,6 +12,7 @@ from deskhand.desktop.apps import App, resolve_app
 from deskhand.desktop.base import Desktop
 from deskhand.errors import Effect, InvalidStep
 from deskhand.messages import Image, Json, Node, Observation, Rect, Settled, StepReport, Target, WindowInfo
+from deskhand.observers.page import Browser
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -110,7 +111,7 @@ class Workspace:
     settling: Settling
     native: Elements
     page: Elements
-    browser: Any = None
+    browser: Browser | None = None
     secrets: Mapping[str, str] = field(default_factory=dict)
     gate: Gate | None = None
     on_step: OnStep | None = None
