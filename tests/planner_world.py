@@ -1,4 +1,4 @@
-"""A scripted desktop for the planner's tests: a tree, and what steps do to it; and the loop around a model, in small."""
+"""A scripted desktop for the planner's tests: a tree, what steps do to it, and the loop around a model in small."""
 
 from __future__ import annotations
 

@@ -142,6 +142,8 @@ def test_a_literal_goal_is_read_clause_by_clause(goal: str, clauses: tuple[str, 
         ("press OK, unless it is red", "unless it is red"),
         ("find the cheapest flight", "find the cheapest flight"),
         ("tell me why it failed", "tell me why it failed"),
+        ("set Name to Ana and haggle over the price", "haggle over the price"),
+        ("type hello, then shout", "shout"),
         ("Fill in the form", "Fill in the form"),
     ],
 )

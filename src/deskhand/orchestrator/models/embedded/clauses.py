@@ -135,7 +135,12 @@ class _Reader:
         if pairs and (pair := grammar.pair(text, self.masked.literal)):
             return replace(previous, said=said, after=(*previous.after, pair))
         last = previous.after[-1] if previous.after else previous
-        if last.verb in ("type", "fill") and last.value is not None and not self.masked.literal(last.value):
+        open_text = (
+            last.verb in ("type", "fill") and last.value is not None and not self.masked.literal(last.value)
+        )
+        if (
+            open_text and not text[0].islower()
+        ):  # "12 Main St, Springfield"; in lower case it may be a command
             grown = replace(last, value=f"{last.value}{before}{text}")
             if previous.after:
                 return replace(previous, said=said, after=(*previous.after[:-1], grown))

@@ -43,7 +43,7 @@ def _press_one(scene: Scene, at: int) -> tuple[int, Json | Move]:
     clause, item = scene.clause, scene.clause.items[at]
     used, found, wanted = listed(scene, at, matching.PRESS)
     keys = None if item.quoted else key(item.text)
-    if keys and ("+" in keys or found.node is None or found.fit < SAME):
+    if keys and ("+" in keys or not found.nodes or found.fit < SAME):
         return 1, {"kind": "key", "keys": keys} | ({"times": clause.count} if clause.count > 1 else {})
     if not (found.nodes and found.fit >= LOOSE) and (inside := placed(scene, item, matching.PRESS)):
         used, (found, wanted) = 1, inside

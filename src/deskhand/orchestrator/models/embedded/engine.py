@@ -226,7 +226,7 @@ class _Planner:
         )
 
     def _ask(self, move: Ask, clause: str) -> Call:
-        self.memory.answer = move.answer
+        self.memory.answer, self.memory.about = move.answer, move.about
         arguments: Json = {"question": move.question, "reason": move.reason}
         if clause:
             arguments["clause"] = clause

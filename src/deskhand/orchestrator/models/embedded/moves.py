@@ -40,11 +40,16 @@ class Next:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """Only the caller can say. ``answer`` is how the answer reads as a clause: ``{}`` stands for what was answered."""
+    """Only the caller can say.
+
+    ``answer`` is how the answer reads as a clause: ``{}`` stands for what was answered. ``about`` is the name that
+    several elements have, for an answer such as "the second".
+    """
 
     question: str
     reason: Reason = "question"
     answer: str = "{}"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,7 @@ class Memory:
     proof: list[str] = field(default_factory=list)
     amended: dict[str, str] = field(default_factory=dict)
     answer: str = ""
+    about: str = ""
     asked: int = 0
     refused: str = ""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from deskhand.errors import Effect
 from deskhand.messages import BatchReport, Entry, Results, StepReport, ToolResult, Transcript, Turn, Words
+from deskhand.orchestrator.models.embedded.lexicon import ORDINALS, normal, without_article
 from deskhand.orchestrator.models.embedded.moves import Memory
 from deskhand.orchestrator.models.embedded.screen import Screen
 
@@ -62,6 +64,9 @@ def _take(result: ToolResult, memory: Memory) -> None:
 def _answered(text: str, memory: Memory) -> None:
     """An answer amends the clause that was asked about."""
     if text and memory.answer:
+        bare = re.sub(r"\s+one$", "", normal(without_article(text)))
+        if memory.about and bare in ORDINALS:
+            text = f"the {bare} {memory.about}"
         memory.amended[str(memory.asked)] = memory.answer.replace("{}", text)
         memory.answer, memory.item, memory.stage, memory.tries, memory.trouble = "", 0, 0, 0, ""
 

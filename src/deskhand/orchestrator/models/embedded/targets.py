@@ -65,7 +65,7 @@ def missing(scene: Scene, wanted: Phrase, found: Match, pool: Pool, doing: str) 
     if len(found.nodes) > 1:
         places = "; ".join(describe(node) for node in found.nodes[:5])
         question = f"“{name}” may mean {len(found.nodes)} elements ({places}). Which one should I {doing}?"
-        return Ask(question=question, answer=again)
+        return Ask(question=question, answer=again, about=name)
     if found.nodes and found.disabled:
         result = f"“{name}” is there but disabled, so I could not {doing} it."
         return Look(otherwise=Fail(result=result, reason="infeasible"))
