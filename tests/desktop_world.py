@@ -35,6 +35,16 @@ def ended(pids: list[int], timeout: float) -> bool:
     return True
 
 
+def running(pids: list[int]) -> list[int]:
+    """Those that are no zombies."""
+    states = {pid: Path(f"/proc/{pid}/stat") for pid in pids}
+    return [
+        pid
+        for pid, stat in states.items()
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    ]
+
+
 def directory_of(desktop: X11Desktop) -> str:
     """The one directory that holds everything a desktop makes."""
     return desktop._nest.directory.path

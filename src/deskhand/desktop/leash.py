@@ -52,16 +52,8 @@ def end_marked(directory: str, *, timeout: float = 1.0) -> list[int]:
     while pids := marked(directory):
         if time.monotonic() > deadline:
             return pids
-        _kill(pids, deadline)
+        kill(watch(pids), deadline)
     return []
-
-
-def _kill(pids: list[int], deadline: float) -> None:
-    dying = watch(pids)
-    for fd in dying.values():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            signal.pidfd_send_signal(fd, signal.SIGKILL)
-    await_end(dying, deadline)
 
 
 def watch(pids: list[int]) -> dict[int, int]:
@@ -73,12 +65,18 @@ def watch(pids: list[int]) -> dict[int, int]:
     return fds
 
 
-def await_end(fds: dict[int, int], deadline: float) -> None:
-    """Wait for the processes of `watch` until the deadline (monotonic clock); closes the fds."""
-    for pid, fd in fds.items():
+def kill(fds: dict[int, int], deadline: float) -> None:
+    """Kill the processes of `watch` and wait for them until the deadline (monotonic clock); closes the fds."""
+    for fd in fds.values():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            signal.pidfd_send_signal(fd, signal.SIGKILL)
+    for fd in fds.values():
         select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
         os.close(fd)
-        with contextlib.suppress(ChildProcessError):  # one that we adopted, as a subreaper, is ours to reap
+    for pid in (
+        fds
+    ):  # a subreaper adopts those whose parents died, and has to reap them; the last parent is dead by now
+        with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
 
 

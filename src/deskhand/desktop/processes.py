@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from deskhand.desktop.leash import MARK, await_end, children, end_marked, marked, watch
+from deskhand.desktop.leash import MARK, children, end_marked, kill, marked, watch
 from deskhand.desktop.parts import require
 from deskhand.errors import DesktopError
 
@@ -41,6 +41,14 @@ def _on_spawner(work: Callable[[], T]) -> T:
     return executor.submit(work).result()
 
 
+def leashed() -> list[str]:
+    """The words before a command that make the kernel kill it when this process dies. MissingPart without setpriv."""
+    # The shell is for the moment between the fork and setpriv's request: when we died in it, our death is no news any
+    # more, but the parent is another one by then.
+    alive = 'test "$PPID" = "$0" && exec "$@"'
+    return [require("setpriv"), "--pdeathsig", "KILL", "/bin/sh", "-c", alive, str(os.getpid())]
+
+
 def spawn(
     argv: Sequence[str],
     *,
@@ -56,7 +64,7 @@ def spawn(
     die (``setpriv --pdeathsig`` sets that between fork and exec, without code of ours in the forked child).
     MissingPart without ``setpriv``; OSError when the fork fails.
     """
-    command = [*argv] if outlives_us else [require("setpriv"), "--pdeathsig", "KILL", *argv]
+    command = [*argv] if outlives_us else [*leashed(), *argv]
     out = subprocess.DEVNULL if log is None else os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         return _on_spawner(
@@ -191,8 +199,9 @@ class Household:
             everything = watch(marked(self.directory))
             end(self._processes, timeout=timeout)
             self._processes = []
-            # what was in a box dies a moment after its box, and has no environment to be found by while it does
-            await_end(everything, deadline)
+            # What was in a box dies a moment after its box, and what lost its parent may have written over its mark:
+            # neither would be found any more
+            kill(everything, deadline)
             if self._leash >= 0:
                 os.close(self._leash)
                 self._leash = -1
