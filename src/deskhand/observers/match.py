@@ -53,10 +53,35 @@ def _narrow(compound: Any, candidates: Iterable[int], flat: Flat) -> list[int]:
         if isinstance(simple, css.FunctionalPseudoClassSelector) and simple.name == "nth":
             n = next(each.int_value for each in simple.arguments if each.type == "number")
             found = found[n - 1 : n]
+        elif _is_exact_name(simple):
+            found = _named(simple, found, flat)
         elif not isinstance(simple, css.NamespaceSelector):
             test = _test(simple, flat)
             found = [index for index in found if test(index)]
     return found
+
+
+def _is_exact_name(simple: Any) -> bool:
+    return isinstance(simple, css.AttributeSelector) and (simple.lower_name, simple.operator) == ("name", "=")
+
+
+def _named(simple: Any, candidates: list[int], flat: Flat) -> list[int]:
+    """Those of exactly this name; if there are none, those that differ by a label's punctuation only.
+
+    ``Name:`` is a field called Name, ``Save As…`` a menu item called Save As.
+    """
+    exact = _attribute_test(simple)
+    if found := [index for index in candidates if exact(flat.nodes[index])]:
+        return found
+    fold = comparable if simple.case_sensitive is False else normalise
+    wanted = _bare(fold(simple.value))
+    if not wanted:
+        return []
+    return [i for i in candidates if flat.nodes[i].name and _bare(fold(flat.nodes[i].name)) == wanted]
+
+
+def _bare(name: str) -> str:
+    return name.removesuffix("…").removesuffix("...").removesuffix(":").rstrip()
 
 
 def _test(simple: Any, flat: Flat) -> _Test:

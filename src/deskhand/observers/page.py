@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from deskhand.errors import DesktopError, MissingPart, TargetError, ToolError
-from deskhand.messages import Node, Rect, WindowInfo
+from deskhand.messages import Node, WindowInfo
 from deskhand.observers.node import clean_name, comparable, quote, walk
 from deskhand.observers.page_tree import PageHandle, read_page
 
@@ -248,8 +248,8 @@ class Browser:
             return (dialog_node(dialog, self._numbers.get(page, 0)),)
         if page in self._crashed:
             return (Node(role="document", name="this page has crashed", source="page", app="browser"),)
-        area = next((window.rect for window in windows if self.owns(window)), None)
-        return (await self._read(page, area),)
+        window = next((window for window in windows if self.owns(window)), None)
+        return (await self._read(page, window),)
 
     async def refresh(self, node: Node, windows: Sequence[WindowInfo] = ()) -> Node:
         """The element as it is now. TargetError ``stale_ref`` when it is gone or is no longer what it was."""
@@ -318,12 +318,12 @@ class Browser:
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    async def _read(self, page: Page, area: Rect | None, *, shown: bool = True) -> Node:
+    async def _read(self, page: Page, window: WindowInfo | None, *, shown: bool = True) -> Node:
         from playwright.async_api import Error
 
         for last in (False, True):
             try:
-                return await read_page(page, self._numbers.get(page, 0), area, shown=shown)
+                return await read_page(page, self._numbers.get(page, 0), window, shown=shown)
             except TimeoutError:
                 raise TargetError(
                     "busy", "the page is not answering: wait for it, then observe again"

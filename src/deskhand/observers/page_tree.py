@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
-from deskhand.messages import Node, Rect
+from deskhand.messages import Node, Rect, WindowInfo
 from deskhand.observers.aria import Aria, parse_snapshot
 from deskhand.observers.node import clean_name, clean_value
 
@@ -72,6 +72,8 @@ class _Frame:
 class _Context:
     tab: int
     view: View
+    window: str
+    app: str
     frames: dict[str, _Frame] = field(default_factory=dict)
     """By the ref of their iframe element; the top document under ``""``."""
 
@@ -97,12 +99,13 @@ async def read_view(page: Page, window: Rect | None) -> View:
     )
 
 
-async def read_page(page: Page, tab: int, window: Rect | None, *, shown: bool = True) -> Node:
+async def read_page(page: Page, tab: int, window: WindowInfo | None, *, shown: bool = True) -> Node:
     """The page as one ``document`` node. Rectangles are in screen pixels when the tab is ``shown``, else None."""
-    view = await read_view(page, window)
+    view = await read_view(page, window.rect if window else None)
     text = await page.aria_snapshot(mode="ai", boxes=True, timeout=SNAPSHOT_MS)
     elements = await asyncio.to_thread(parse_snapshot, text)
-    context = _Context(tab, view if shown else View(**{**_as_dict(view), "area": None}))
+    title, app = (window.title, window.app.partition(" (")[0]) if window else (view.title, "browser")
+    context = _Context(tab, view if shown else replace(view, area=None), title, app)
     top = _Frame(view.document)
     context.frames[""] = top
     if elements:
@@ -119,15 +122,11 @@ async def read_page(page: Page, tab: int, window: Rect | None, *, shown: bool = 
         url=view.url,
         source="page",
         rect=context.view.area,
-        app="browser",
-        window=view.title,
+        app=app,
+        window=title,
         handle=PageHandle(tab, view.document, ""),
         children=children,
     )
-
-
-def _as_dict(view: View) -> dict[str, Any]:
-    return {name: getattr(view, name) for name in View.__slots__}
 
 
 # --- frames and passwords -----------------------------------------------------------------------------------------
@@ -256,8 +255,8 @@ def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: s
         level=_level(element),
         url=clean_name(element.url),
         source="page",
-        app="browser",
-        window=context.view.title,
+        app=context.app,
+        window=context.window,
         handle=handle,
         children=children,
     )

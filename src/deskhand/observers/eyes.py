@@ -1,0 +1,335 @@
+"""The senses of a desktop: what to look at, what to say of it, and what changed since the last look."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Final, Literal
+
+from deskhand.desktop.base import Desktop, Frame
+from deskhand.errors import TargetError
+from deskhand.messages import Image, Node, Observation, Rect, WindowInfo
+from deskhand.observers.atspi import Handle
+from deskhand.observers.diff import diff
+from deskhand.observers.look import Look, Reader, find_again, has_tree, shows_page
+from deskhand.observers.native import NativeTree
+from deskhand.observers.node import comparable, flatten, quote, spellings
+from deskhand.observers.page import Browser
+from deskhand.observers.refs import RefTable
+from deskhand.observers.screen import picture
+from deskhand.observers.selector import parse_selector
+from deskhand.observers.serialize import LIMIT_CHARS, describe, render
+
+LISTED: Final = 50
+"""Elements that a query lists when no limit is given."""
+
+_WINDOWS_NAMED: Final = 20
+
+
+class Eyes:
+    """Looks at a desktop. Remembers what was shown, so that a second look need only tell what is different.
+
+    ``observe`` takes the cheapest sense that says what is there: the page of the desktop's own browser, the native tree
+    of an app that has one, else a picture.
+    """
+
+    def __init__(
+        self,
+        desktop: Desktop,
+        native: NativeTree | None,
+        browser: Browser,
+        *,
+        refs: RefTable | None = None,
+        secrets: Mapping[str, str] | None = None,
+        image_edge: int = 1280,
+    ) -> None:
+        self._desktop = desktop
+        self._browser = browser
+        self._reader = Reader(desktop, native if desktop.a11y_address else None, browser, secrets or {})
+        self._refs = refs or RefTable()
+        self._edge = image_edge
+        self._images = itertools.count(1)
+        self._seen: dict[Hashable, Node] = {}
+        self._last = Look(windows=())
+        self._told_windows = ""
+        self._pictured: Frame | None = None
+
+    # --- looking ----------------------------------------------------------------------------------------------
+
+    async def observe(
+        self,
+        *,
+        query: str | None = None,
+        role: str | None = None,
+        window: str | None = None,
+        url: str | None = None,
+        screenshot: bool = False,
+        region: Rect | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        detail: bool = False,
+    ) -> Observation:
+        """The windows, and the elements of the active (or named) one with refs.
+
+        ``query`` (words) and ``role`` list matching elements of all windows instead, ``limit`` of them from ``offset``;
+        without them ``limit`` and ``offset`` count lines. ``url`` reads a page in a tab of its own. ``region`` (screen
+        pixels) and ``screenshot`` add a picture. TargetError ``not_found`` names the windows that there are.
+        """
+        if url is not None:
+            return await self._observe_url(url, limit=limit, offset=offset, detail=detail)
+        look = await self._look()
+        shown = look.active if window is None else _named(window, look.windows)
+        roots = look.of(shown, self._browser)
+        kind = self._kind(shown, roots)
+        if query is not None or role is not None:
+            body = self._listed(look, query, role, limit=limit or LISTED, offset=offset, detail=detail)
+        else:
+            body = _page_of_lines(
+                render(roots, detail=detail, limit_chars=_chars(limit, offset)), limit, offset
+            )
+            self._remember(roots)
+        image = None
+        if screenshot or region is not None or (kind == "screen" and not body):
+            image = await self._picture(region)
+        head = [*self._told(look), *await self._page_line(look, kind)]
+        if kind == "screen":
+            head.append("This window has no elements that can be read: use the picture.")
+        self._told_windows = _windows_line(look.windows)
+        text = "\n".join([*head, body] if body else head)
+        return self._observation(text, look, image, kind)
+
+    async def look_again(self) -> Observation:
+        """What changed since what was last shown, as text with refs; ``roots`` are everything.
+
+        The active window whole where it was not shown before, or where telling the difference would take longer. A
+        picture comes with it only where nothing else can say what is there and the screen has changed.
+        """
+        look = await self._look()
+        roots = look.of(look.active, self._browser)
+        kind = self._kind(look.active, roots)
+        lines: list[str] = []
+        if (windows := _windows_line(look.windows)) != self._told_windows:
+            lines.append(windows)
+            self._told_windows = windows
+        lines.extend(f"Note: {note}" for note in look.notes)
+        current = set(map(_identity, look.roots))
+        active = set(map(_identity, roots))
+        body: list[str] = []
+        for root in look.roots:
+            key = _identity(root)
+            if key in self._seen:
+                body.append(_difference(self._seen[key], root))
+            elif key in active:
+                body.extend([*await self._page_line(look, kind), render((root,))])
+            else:
+                continue
+            self._seen[key] = root
+        for key in [key for key in self._seen if key not in current]:
+            gone = self._seen.pop(key)
+            if gone.source == "native":
+                body.append(f"- {gone.role} {quote(gone.name, 80)} closed")
+        body = [part for part in body if part]
+        image = await self._picture(None, unless_same=True) if kind == "screen" else None
+        if not body and not lines and image is None:
+            body.append("No element changed.")
+        return self._observation("\n".join([*lines, *body]), look, image, kind)
+
+    async def roots(self) -> tuple[Node, ...]:
+        """Everything there is, live, with refs: all windows and the page, the active window first."""
+        return (await self._look()).roots
+
+    async def find(self, selector: str, limit: int = 50) -> tuple[list[Node], int]:
+        """The first ``limit`` elements that match in all windows, and how many match."""
+        found = parse_selector(selector).match(await self.roots())
+        return found[:limit], len(found)
+
+    async def resolve(self, ref: str) -> tuple[Node, bool]:
+        """The element of a ref, live, and whether it has moved.
+
+        TargetError ``stale_ref`` when it is gone or is not what it was when shown, ``busy`` when its app is not
+        answering, ``not_found`` for a ref that was never given.
+        """
+        was = self._refs.lookup(ref)
+        now = find_again(was, await self._reader.again(was))
+        what = f"{ref} ({was.role} {quote(was.name, 80)})"
+        if now is None:
+            raise TargetError("stale_ref", f"{what} is gone: look at what is there now")
+        if now.role != was.role or comparable(now.name) != comparable(was.name):
+            raise TargetError("stale_ref", f"{what} has become {now.role} {quote(now.name, 80)}: look again")
+        (node,) = self._refs.show((now,))
+        return node, was.rect is not None and node.rect is not None and node.rect != was.rect
+
+    async def refresh(self, node: Node) -> Node | None:
+        """The same element as it is now, whatever it is called by now; None when it is gone."""
+        now = find_again(node, await self._reader.again(node))
+        return None if now is None else self._refs.show((now,))[0]
+
+    def window_of(self, node: Node) -> WindowInfo | None:
+        """The X window that an element is in, as of the last look."""
+        windows = self._last.windows
+        if node.source == "page":
+            return next((window for window in windows if shows_page(window, self._browser)), None)
+        if not isinstance(node.handle, Handle):
+            return next((window for window in windows if window.title == node.window), None)
+        own = [window for window in windows if window.pid == node.handle.pid]
+        return next((window for window in own if window.title == node.window), next(iter(own), None))
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    async def _look(self) -> Look:
+        look = await self._reader.look()
+        self._last = Look(
+            windows=look.windows,
+            popups=look.popups,
+            roots=self._refs.show(look.roots),
+            notes=look.notes,
+        )
+        return self._last
+
+    async def _observe_url(self, url: str, *, limit: int | None, offset: int, detail: bool) -> Observation:
+        roots = self._refs.show(await self._reader.page(url))
+        title = f"Page read: {quote(roots[0].name, 120)} {roots[0].url} (not open in a tab)"
+        body = _page_of_lines(render(roots, detail=detail, limit_chars=_chars(limit, offset)), limit, offset)
+        return Observation(
+            text=f"{title}\n{body}", roots=roots, windows=self._last.windows, kind="page", url=roots[0].url
+        )
+
+    def _kind(self, window: WindowInfo | None, roots: Sequence[Node]) -> Literal["native", "page", "screen"]:
+        if window is not None and shows_page(window, self._browser):
+            return "page" if has_tree(roots) else "screen"
+        return "native" if has_tree(roots) or window is None else "screen"
+
+    def _told(self, look: Look) -> list[str]:
+        return [_windows_line(look.windows), *(f"Note: {note}" for note in look.notes)]
+
+    async def _page_line(self, look: Look, kind: str) -> list[str]:
+        if kind != "page":
+            return []
+        page = next(root for root in look.roots if root.source == "page")
+        line = f"Page: {quote(page.name, 120)} {quote(page.url, 300)}"
+        tabs = await self._browser.tabs(look.windows)
+        if len(tabs) > 1:
+            listed = ", ".join(
+                f"{tab.number} {quote(tab.title, 60)}{' (this one)' if tab.active else ''}"
+                for tab in tabs[:20]
+            )
+            line += f"; tabs: {listed}"
+        return [line]
+
+    def _listed(
+        self, look: Look, query: str | None, role: str | None, *, limit: int, offset: int, detail: bool
+    ) -> str:
+        """The elements that a query means, one a line, each with up to three named ancestors."""
+        flat = flatten(look.roots)
+        words = comparable(query or "")
+        roles = (spellings(role) or frozenset({role})) if role else None
+        found = [
+            index
+            for index, node in enumerate(flat.nodes)
+            if (roles is None or node.role in roles)
+            and (node.name or node.value or node.description or not words)
+            and words in comparable(f"{node.name} {node.value or ''} {node.description}")
+        ]
+        lines: list[str] = []
+        for index in found[offset : offset + limit]:
+            above = [flat.nodes[each] for each in flat.path(index) if flat.nodes[each].name][:3]
+            inside = " < ".join(f"{each.role} {quote(each.name, 40)}" for each in above)
+            place = f" (in {inside})" if inside else ""
+            lines.append(f"- {describe(flat.nodes[index], detail=detail)}{place}")
+        left = len(found) - offset - len(lines)
+        if left > 0:
+            lines.append(f"… {left} more of {len(found)}: narrow the query, or offset={offset + limit}")
+        return _bounded(lines) if lines else "nothing matches"
+
+    def _remember(self, roots: Sequence[Node]) -> None:
+        for root in roots:
+            self._seen[_identity(root)] = root
+
+    async def _picture(self, region: Rect | None, *, unless_same: bool = False) -> Image | None:
+        frame = await asyncio.to_thread(self._desktop.screen.grab, region)
+        if unless_same and self._pictured is not None and _same_pixels(self._pictured, frame):
+            return None
+        if region is None:
+            self._pictured = frame
+        name = f"i{next(self._images)}"
+        return await asyncio.to_thread(picture, frame, edge=self._edge, id=name)
+
+    def _observation(
+        self, text: str, look: Look, image: Image | None, kind: Literal["native", "page", "screen"]
+    ) -> Observation:
+        page = next((root for root in look.roots if root.source == "page"), None)
+        return Observation(
+            text=text,
+            roots=look.roots,
+            windows=look.windows,
+            image=image,
+            kind=kind,
+            url=page.url if page is not None and kind == "page" else "",
+        )
+
+
+def _identity(root: Node) -> Hashable:
+    return root.source, root.handle if root.handle is not None else root.name
+
+
+def _difference(old: Node, new: Node) -> str:
+    """The change in words, or the whole when that is shorter."""
+    changed = diff((old,), (new,))
+    if len(changed) < 400:
+        return changed
+    whole = render((new,))
+    return changed if len(changed) <= len(whole) else whole
+
+
+def _windows_line(windows: Sequence[WindowInfo]) -> str:
+    if not windows:
+        return "Windows: none"
+    named = [
+        f"{quote(w.title, 80)}{' (active)' if w.active else ''}{' (modal)' if w.modal else ''}"
+        for w in windows[:_WINDOWS_NAMED]
+    ]
+    more = f" and {len(windows) - _WINDOWS_NAMED} more" if len(windows) > _WINDOWS_NAMED else ""
+    return f"Windows: {', '.join(named)}{more}"
+
+
+def _named(title: str, windows: Sequence[WindowInfo]) -> WindowInfo:
+    wanted = comparable(title)
+    exact = [w for w in windows if comparable(w.title) == wanted]
+    found = exact or [w for w in windows if wanted in comparable(w.title) or wanted in comparable(w.app)]
+    if not found:
+        listed = ", ".join(quote(w.title, 60) for w in windows[:_WINDOWS_NAMED]) or "none"
+        raise TargetError("not_found", f"no window {quote(title, 80)}; there are: {listed}")
+    return found[0]
+
+
+def _chars(limit: int | None, offset: int) -> int:
+    """Characters to render: more when lines are skipped, as those do not count."""
+    return LIMIT_CHARS if not offset else LIMIT_CHARS + offset * 120
+
+
+def _page_of_lines(text: str, limit: int | None, offset: int) -> str:
+    lines = text.split("\n")
+    if limit is None and not offset:
+        return text
+    end = len(lines) if limit is None else offset + limit
+    rest = len(lines) - end
+    shown = lines[offset:end]
+    if rest > 0:
+        shown.append(f"… {rest} more lines: offset={end}")
+    return _bounded(shown)
+
+
+def _bounded(lines: Sequence[str]) -> str:
+    size = 0
+    for place, line in enumerate(lines):
+        size += len(line) + 1
+        if size > LIMIT_CHARS:
+            return "\n".join([*lines[:place], f"… {len(lines) - place} more lines: use limit and offset"])
+    return "\n".join(lines)
+
+
+def _same_pixels(one: Frame, other: Frame) -> bool:
+    import numpy as np
+
+    return one.rect == other.rect and bool(np.array_equal(one.pixels, other.pixels))
