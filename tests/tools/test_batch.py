@@ -363,3 +363,11 @@ async def test_absent_evidence_holds_only_of_what_was_there_before() -> None:
     assert await desk.holds("absent:dialog[name='Confirm']")
     assert not await desk.holds("absent:dialog[name='Never was']")
     assert await desk.holds("Main")
+
+
+async def test_what_goes_into_a_password_field_is_not_reported() -> None:
+    report = await open_fake_desk(form()).act(
+        [{"kind": "fill", "target": "textbox[name='Password']", "text": "hunter2"}]
+    )
+    assert report.steps[0].effect == "dispatched"
+    assert "hunter2" not in repr(report)

@@ -9,7 +9,7 @@ from typing import Final
 
 from deskhand.desktop.base import Frame
 from deskhand.errors import TargetError, ToolError
-from deskhand.messages import BatchReport, Image, Settled, StepReport
+from deskhand.messages import BatchReport, Image, Json, Settled, StepReport
 from deskhand.observers.selector import parse_selector
 from deskhand.tools.actions import MAX_REPEATS, Check, Clipboard, Launch, Step, Wait
 from deskhand.tools.outcome import Outcome, judge
@@ -22,6 +22,9 @@ from deskhand.tools.workspace import Workspace, in_thread
 
 _STOPS_WITHOUT_EFFECT: Final = ("click", "key", "invoke")
 """Kinds after which ``on_no_change="auto"`` stops: what follows them usually presumes that they did something."""
+
+HIDDEN: Final = "(hidden)"
+"""Stands for what was typed into a password field."""
 
 
 class Batch:
@@ -117,7 +120,7 @@ class Batch:
             outcome = Outcome(effect="not_supported", message=str(error))
         return StepReport(
             index=index,
-            step=step.asked(),
+            step=_recorded(step, aim),
             effect=judge(outcome, settled),
             message=outcome.message,
             target=aim.target if aim is not None else None,
@@ -167,3 +170,11 @@ class Batch:
 
 def _joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
+
+
+def _recorded(step: Step, aim: Aim | None) -> Json:
+    """The step as it is reported and logged: what goes into a password field is nowhere."""
+    asked = step.asked()
+    if "text" in asked and aim is not None and aim.node is not None and "password" in aim.node.states:
+        asked["text"] = HIDDEN
+    return asked

@@ -36,14 +36,20 @@ async def click(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
     """Click an element by its own action where that means the same, else by pointer."""
     node = aim.node
     plain = step.button == "left" and step.count == 1 and not step.modifiers
-    if node is not None and plain and node.role in INVOKED_BY_CLICK:
-        _refuse_disabled(node)
+    if node is None:
+        return await click_at(workspace, step, aim)
+    _refuse_disabled(node)
+    means = workspace.elements(node)
+    try:
         await raise_window(workspace, node)
-        try:
-            return Outcome(effect=await workspace.elements(node).invoke(node), route=route_of(node))
-        except TargetError as error:
-            if error.effect != "not_supported":
-                raise
+        if plain and node.role in INVOKED_BY_CLICK:
+            effect = await means.invoke(node)
+        else:
+            effect = await means.click(node, step.button, step.count, step.modifiers)
+        return Outcome(effect=effect, route=route_of(node))
+    except TargetError as error:
+        if error.effect != "not_supported":
+            raise
     return await click_at(workspace, step, aim)
 
 

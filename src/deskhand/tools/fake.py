@@ -351,6 +351,9 @@ class FakeElements:
         self._world.press(self._element(node))
         return "done"
 
+    async def click(self, node: Node, button: str, count: int, modifiers: Sequence[str]) -> Effect:
+        raise TargetError("not_supported", "the fake has a pointer for that")
+
     async def set_text(self, node: Node, text: str) -> Effect:
         element = self._element(node)
         if element.value is None and "password" not in element.states:

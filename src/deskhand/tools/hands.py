@@ -9,12 +9,12 @@ from functools import partial
 from deskhand.desktop.base import Desktop
 from deskhand.desktop.keys import parse_keys
 from deskhand.errors import TargetError
-from deskhand.messages import Node, Point, WindowInfo
+from deskhand.messages import Node, Point, Rect, WindowInfo
 from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.serialize import describe
 from deskhand.tools.actions import Click, Drag, Key, Move, Press, Release, Scroll
 from deskhand.tools.outcome import Outcome
-from deskhand.tools.targets import Aim, check_uncovered, point_of, resolve
+from deskhand.tools.targets import Aim, clear_point, rect_of, resolve
 from deskhand.tools.workspace import Workspace, in_thread
 
 TYPE_CHUNK = 400
@@ -22,26 +22,25 @@ TYPE_CHUNK = 400
 
 
 async def reach(workspace: Workspace, aim: Aim) -> Point:
-    """The screen point of a target, with its window raised when another one lies over it. TargetError ``covered``."""
+    """The screen point of a target, its window raised when another one lies over it. TargetError ``covered``."""
     if aim.node is None:
-        return point_of(aim)
+        assert aim.point is not None
+        return aim.point
     node = aim.node
     if node.rect is None or "offscreen" in node.states:
         with contextlib.suppress(TargetError):
             node = await workspace.elements(node).show(node)
-    point = point_of(Aim(node=node))
     window = workspace.senses.window_of(node)
-    await in_thread(_uncover, workspace.desktop, point, window)
-    return point
+    return await in_thread(_clear_or_raised, workspace.desktop, rect_of(node), window)
 
 
-def _uncover(desktop: Desktop, point: Point, window: WindowInfo | None) -> None:
+def _clear_or_raised(desktop: Desktop, rect: Rect, window: WindowInfo | None) -> Point:
     try:
-        check_uncovered(desktop, point, window)
+        return clear_point(desktop, rect, window)
     except TargetError:
         assert window is not None
         desktop.windows.activate(window.id)
-        check_uncovered(desktop, point, window)
+        return clear_point(desktop, rect, window)
 
 
 async def raise_window(workspace: Workspace, node: Node) -> None:

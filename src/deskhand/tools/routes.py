@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final, Literal
+
 from deskhand.errors import Effect, TargetError
 from deskhand.messages import Node
 from deskhand.observers import page_act
@@ -9,6 +12,12 @@ from deskhand.observers.native import NativeTree
 from deskhand.observers.page import Browser
 from deskhand.observers.serialize import describe
 from deskhand.tools.workspace import Senses
+
+_PAGE_BUTTONS: Final[dict[str, Literal["left", "middle", "right"]]] = {
+    "left": "left",
+    "middle": "middle",
+    "right": "right",
+}
 
 
 class NativeElements:
@@ -20,6 +29,10 @@ class NativeElements:
     async def invoke(self, node: Node) -> Effect:
         """The element's main action."""
         return supported(await self._native.perform(node, "invoke"), node)
+
+    async def click(self, node: Node, button: str, count: int, modifiers: Sequence[str]) -> Effect:
+        """Only the pointer can do that."""
+        raise TargetError("not_supported", "native elements have no clicks of their own")
 
     async def set_text(self, node: Node, text: str) -> Effect:
         """Replace a field's text, or set a number."""
@@ -58,6 +71,14 @@ class PageElements:
     async def invoke(self, node: Node) -> Effect:
         """Click it where it is, scrolled to."""
         return supported(await page_act.click(self._browser, node), node)
+
+    async def click(self, node: Node, button: str, count: int, modifiers: Sequence[str]) -> Effect:
+        """Click it where it is, scrolled to, when nothing covers it."""
+        if button not in _PAGE_BUTTONS:
+            raise TargetError("not_supported", f"the page knows no {button} button")
+        pressed = _PAGE_BUTTONS[button]
+        effect = await page_act.click(self._browser, node, button=pressed, count=count, modifiers=modifiers)
+        return supported(effect, node)
 
     async def set_text(self, node: Node, text: str) -> Effect:
         """Replace a field's text."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from deskhand.desktop.base import Desktop
 from deskhand.errors import Effect, InvalidStep, TargetError
-from deskhand.messages import Node, Point, Target, WindowInfo
+from deskhand.messages import Node, Point, Rect, Target, WindowInfo
 from deskhand.observers.node import ancestors, quote
 from deskhand.observers.selector import Selector, parse_selector
 from deskhand.observers.serialize import describe
@@ -173,30 +173,48 @@ def _near(selector: Selector | None, roots: Sequence[Node]) -> str:
 # --- points on the screen -----------------------------------------------------------------------------------------
 
 
-def point_of(aim: Aim) -> Point:
-    """Where to put the pointer. TargetError ``not_supported`` when the element is not on the screen."""
-    if aim.point is not None:
-        return aim.point
-    assert aim.node is not None
-    if aim.node.rect is None or aim.node.rect.area == 0 or "offscreen" in aim.node.states:
+def rect_of(node: Node) -> Rect:
+    """Where an element is. TargetError ``not_supported`` when it is not on the screen."""
+    if node.rect is None or node.rect.area == 0 or "offscreen" in node.states:
         raise TargetError(
-            "not_supported", f"{describe(aim.node)} is not on the screen: scroll to it or open what holds it"
+            "not_supported", f"{describe(node)} is not on the screen: scroll to it or open what holds it"
         )
-    return aim.node.rect.center
+    return node.rect
 
 
-def check_uncovered(desktop: Desktop, point: Point, window: WindowInfo | None) -> None:
-    """TargetError ``covered`` when another program's window lies over the point."""
-    top = desktop.windows.at(point)
-    if (
-        window is None
-        or top is None
-        or top.id == window.id
-        or (top.pid is not None and top.pid == window.pid)
-    ):
-        return
+def clear_point(desktop: Desktop, rect: Rect, window: WindowInfo | None) -> Point:
+    """A point of the rectangle where its own window is on top: the middle if it can be. TargetError ``covered``.
+
+    Another window of the same program covers, too: a dialog over an editor has controls of its own. A popup does not
+    when it belongs to the program, since its items are elements of the program's window.
+    """
+    if window is None:
+        return rect.center
+    over: WindowInfo | None = None
+    for point in _spread(rect):
+        top = desktop.windows.at(point)
+        if top is None or top.id == window.id or _is_own_popup(desktop, top, window):
+            return point
+        over = over or top
+    assert over is not None
     raise TargetError(
-        "covered", f"window {quote(top.title or top.app, 60)} lies over it; close or move that first"
+        "covered", f"window {quote(over.title or over.app, 60)} lies over it; close or move that first"
+    )
+
+
+def _spread(rect: Rect) -> Sequence[Point]:
+    """The middle, then ever nearer to the edges."""
+    sixteenths = (8, 4, 12, 1, 15)
+    xs = [rect.x + rect.width * part // 16 for part in sixteenths]
+    ys = [rect.y + rect.height * part // 16 for part in sixteenths]
+    return list(dict.fromkeys(Point(x, y) for y in ys for x in xs))
+
+
+def _is_own_popup(desktop: Desktop, top: WindowInfo, window: WindowInfo) -> bool:
+    return (
+        top.pid is not None
+        and top.pid == window.pid
+        and all(each.id != top.id for each in desktop.windows.list())
     )
 
 
