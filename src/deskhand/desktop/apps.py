@@ -148,6 +148,7 @@ def _parse(identity: str, text: str) -> Entry | None:
 def _exec(value: str) -> tuple[str, ...]:
     """The words of an ``Exec`` key without its field codes: nothing is opened with the app."""
     value = re.sub(r"\\([sntr\\])", lambda match: _ESCAPE[match[1]], value)
+    value = re.sub(r"\\([$`])", r"\1", value)  # quoted there, and not by a shell
     try:
         words = shlex.split(value)
     except ValueError:
