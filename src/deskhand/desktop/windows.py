@@ -32,7 +32,6 @@ class XWindows:
     def __init__(self, x: XConnection) -> None:
         self._x = x
         self._res: Any = None
-        self._pids: dict[int, int | None] = {}
 
     # --- looking --------------------------------------------------------------------------------------------------
 
@@ -167,14 +166,7 @@ class XWindows:
 
     def _pid(self, window: int) -> int | None:
         """The pid outside any sandbox, from the server's own credentials of the client (XRes 1.2)."""
-        client = (
-            window >> 21
-        )  # the server hands every client a range of its own; the range, not the window, is asked for
-        if client not in self._pids:
-            self._pids[client] = self._credentials(window)
-            if len(self._pids) > 1024:
-                self._pids.pop(next(iter(self._pids)))
-        found = self._pids[client]
+        found = self._credentials(window)
         return found if found is not None else next(iter(self._x.cardinals(window, "_NET_WM_PID")), None)
 
     def _credentials(self, window: int) -> int | None:

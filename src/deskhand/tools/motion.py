@@ -25,12 +25,15 @@ _SMALL = 64  # pixels: a change within such a square is one region without looki
 _MARGIN = 3  # pixels by which anti-aliasing and outlines leave a region
 _EPISODE = 0.06  # seconds: changes nearer in time are one repaint done in parts
 _BURST = 0.25  # seconds: the longest gap within continuous motion (4 frames a second)
+_ESTABLISHED = 1.5  # seconds within which three changes make a place that moves
+_CARET_AGE = 2.5  # seconds: no toolkit's caret is slower
+_SAME_DELAY = 0.15  # seconds by which an app's answers to the same act differ
 _REMEMBERED = 12.0  # seconds: GTK stops a caret after ten
 _KEPT = 64  # changes remembered by region
 
 
 def components(changed: NDArray[np.bool_], x: int, y: int) -> list[Rect]:
-    """The connected regions, cut to their bounds, of a mask of changed pixels whose corner is at screen pixel (x, y)."""
+    """The connected regions, cut to their bounds, of a mask of changed pixels whose corner is at screen (x, y)."""
     import numpy as np
 
     bounds = _bounds(changed)
@@ -115,87 +118,96 @@ def merged(rects: Iterable[Rect], most: int) -> tuple[Rect, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One change of a region, at ``time`` on the monotonic clock.
+
+    ``idle``: no act was waiting for it. ``act`` numbers the latest act before it, begun ``delay`` seconds earlier.
+    """
+
+    time: float
+    idle: bool = True
+    act: int = 0
+    delay: float = 0.0
+
+
 @dataclass(slots=True)
 class Region:
-    """A place that changes. Times are on the monotonic clock."""
+    """A place that changes."""
 
     rect: Rect
     grown_at: float
     """When it last became larger: what grows is being drawn, what does not goes round in circles."""
-    times: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    idle_times: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    """The changes that no act was waiting for."""
-    states: deque[int] = field(default_factory=lambda: deque(maxlen=16))
-    repeats: int = 0
-    """How often it came back to a state that it had shown before."""
+    beats: deque[Beat] = field(default_factory=lambda: deque(maxlen=_KEPT))
     known: bool = False
     """Whether a verdict has named it as moving by itself."""
 
     @property
     def last(self) -> float:
-        return self.times[-1]
+        """When it changed last."""
+        return self.beats[-1].time
 
-    def note(self, rect: Rect, now: float, idle: bool) -> None:
+    def note(self, rect: Rect, beat: Beat) -> None:
         """It changed, within ``rect``."""
-        whole = self.rect.union(rect)
         if not covers(self.rect, rect):
-            self.grown_at = now
-        self.rect = whole
-        self.times.append(now)
-        if idle:
-            self.idle_times.append(now)
+            self.grown_at = beat.time
+        self.rect = self.rect.union(rect)
+        self.beats.append(beat)
 
-    def looks_like(self, state: int) -> None:
-        """A hash of its pixels as they are now: one that was there before says that it goes round."""
-        if state in self.states:
-            self.repeats += 1
-        self.states.append(state)
+    def established(self, now: float) -> bool:
+        """Whether it has been changing for some time now: what changes inside of it belongs to it."""
+        return len(self.beats) > 2 and now - self.beats[-3].time <= _ESTABLISHED
 
     def is_caret(self) -> bool:
         """Whether it has the shape of a text caret, and the pace."""
-        if not (self.rect.width <= 4 and 8 <= self.rect.height <= 64):
-            return False
-        return not self._continuous(self.times)
+        return caret_shaped(self.rect) and not _continuous(self.beats)
+
+    def is_clock(self) -> bool:
+        """Whether its last changes came a second apart, and not because acts did."""
+        gaps = _gaps(self.beats)[-2:]
+        return (
+            len(gaps) == 2
+            and all(abs(gap - 1) <= 0.06 for gap in gaps)
+            and not _caused(list(self.beats)[-3:])
+        )
 
     def moves(self, now: float) -> bool:
         """Whether it is moving by itself at ``now``, to be expected to go on whatever is done."""
         age = now - self.last
-        gaps = _gaps(self.times)
-        longest = max(gaps[-4:], default=0.0)
         if self.is_caret():
-            return age <= 2.5
-        if self.known and age <= 1.5 * longest + 0.1:
-            return True
-        if _is_clock(gaps):
+            return age <= _CARET_AGE
+        if self.is_clock():
             return age <= 1.6
-        episodes = _episodes(self.idle_times)
-        if len(episodes) >= (2 if self.repeats else 3):
-            longest = max(_gaps(episodes)[-4:])
-            if now - episodes[-1] <= 1.5 * longest + 0.1:
-                return True
-        return self._continuous(self.idle_times) and now - self.idle_times[-1] <= _BURST
+        if self.known and age <= 1.5 * max(_gaps(self.beats)[-4:], default=0.0) + 0.1:
+            return True
+        idle = [beat for beat in self.beats if beat.idle]
+        if _continuous(idle) and now - idle[-1].time <= _BURST:
+            return True
+        episodes = _episodes(idle)[-4:]
+        gaps = _gaps(episodes)
+        if len(gaps) < 2 or max(gaps) > 2.5 * min(gaps) or _caused(episodes):
+            return False
+        return now - episodes[-1].time <= 1.5 * max(gaps) + 0.1
 
     def cycles(self, since: float, now: float, span: float) -> bool:
         """Whether it has gone on in one place for ``span`` seconds after ``since``, without getting anywhere.
 
         What was drawn larger within the last half of that is not it: text being written, a bar that fills.
         """
-        recent = [time for time in self.times if time >= since]
-        if self.is_caret() and len(self.times) > 1:
+        if (self.is_caret() and len(self.beats) > 1) or self.is_clock():
             return True
-        if _is_clock(_gaps(self.times)):
-            return True
-        if len(recent) < 4 or recent[-1] - recent[0] < span or max(_gaps(recent)) > 2 * _BURST:
+        recent = [beat for beat in self.beats if beat.time >= since]
+        if len(recent) < 4 or recent[-1].time - recent[0].time < span or max(_gaps(recent)) > 2 * _BURST:
             return False
         return now - self.grown_at >= span / 2
 
     def kind(self) -> str:
         """``caret``, ``clock``, ``video``, ``progress``, ``spinner`` or plain ``motion``."""
-        gaps = sorted(_gaps(self.times))
+        gaps = sorted(_gaps(self.beats))
         pace = gaps[len(gaps) // 2] if gaps else 1.0
         if self.is_caret():
             return "caret"
-        if _is_clock(_gaps(self.times)):
+        if self.is_clock():
             return "clock"
         if pace > 0.4:
             return "motion"
@@ -203,33 +215,41 @@ class Region:
             return "progress"
         return "video" if self.rect.area > 120 * 120 else "spinner"
 
-    def _continuous(self, times: Sequence[float]) -> bool:
-        """Whether the last changes came without a break, for longer than one repaint takes."""
-        run = 0.0
-        for gap in reversed(_gaps(times)):
-            if gap > _BURST:
-                break
-            run += gap
-        return run >= _BURST
+
+def caret_shaped(rect: Rect) -> bool:
+    """Whether a rectangle is a thin upright line of a text line's height."""
+    return rect.width <= 4 and 8 <= rect.height <= 64
 
 
-def _gaps(times: Sequence[float]) -> list[float]:
-    return [b - a for a, b in itertools.pairwise(times)]
+def _gaps(beats: Sequence[Beat]) -> list[float]:
+    return [later.time - earlier.time for earlier, later in itertools.pairwise(beats)]
 
 
-def _episodes(times: Iterable[float]) -> list[float]:
-    found: list[float] = []
-    last = -1.0
-    for time in times:
-        if not found or time - last > _EPISODE:
-            found.append(time)
-        last = time
+def _continuous(beats: Sequence[Beat]) -> bool:
+    """Whether the last changes came without a break, for longer than one repaint takes."""
+    run = 0.0
+    for gap in reversed(_gaps(beats)):
+        if gap > _BURST:
+            break
+        run += gap
+    return run >= _BURST
+
+
+def _episodes(beats: Iterable[Beat]) -> list[Beat]:
+    """The first change of each run of changes."""
+    found: list[Beat] = []
+    last = 0.0
+    for beat in beats:
+        if not found or beat.time - last > _EPISODE:
+            found.append(beat)
+        last = beat.time
     return found
 
 
-def _is_clock(gaps: Sequence[float]) -> bool:
-    """Whether the last changes came a second apart."""
-    return len(gaps) >= 2 and all(0.9 <= gap <= 1.1 for gap in gaps[-2:])
+def _caused(beats: Sequence[Beat]) -> bool:
+    """Whether changes came after different acts and always as long after: then it is the acts that make them."""
+    delays = [beat.delay for beat in beats]
+    return len({beat.act for beat in beats}) > 1 and max(delays) - min(delays) <= _SAME_DELAY
 
 
 class Motion:
@@ -238,15 +258,13 @@ class Motion:
     def __init__(self) -> None:
         self.regions: list[Region] = []
 
-    def note(self, rect: Rect, now: float, idle: bool) -> Region:
+    def note(self, rect: Rect, beat: Beat) -> Region:
         """``rect`` changed. Returns the region it belongs to."""
-        for region in self.regions:
-            if self._same_place(region, rect):
-                region.note(rect, now, idle)
-                return region
-        region = Region(rect, now)
-        region.note(rect, now, idle)
-        self.regions.append(region)
+        region = self._place_of(rect, beat.time)
+        if region is None:
+            region = Region(rect, beat.time)
+            self.regions.append(region)
+        region.note(rect, beat)
         return region
 
     def forget(self, now: float) -> None:
@@ -257,11 +275,33 @@ class Motion:
         """The regions that move by themselves."""
         return [region for region in self.regions if region.moves(now)]
 
-    @staticmethod
-    def _same_place(region: Region, rect: Rect) -> bool:
-        common = grown(region.rect).intersection(rect)
-        if common is None:
-            return False
-        # A large repaint around a spinner is not the spinner, and one glyph next to a caret is not the caret.
-        small, large = sorted((region.rect.area, rect.area))
-        return common.area * 2 >= small and (covers(region.rect, rect) or large <= 4 * small + 64 * 64)
+    def _place_of(self, rect: Rect, now: float) -> Region | None:
+        """The region that ``rect`` is of: the same place first, then what moves around it, then a small neighbour.
+
+        A large repaint around a spinner is not the spinner, a glyph next to a caret is not the caret, and what changes
+        in a window that appeared a while ago is not the window's appearing.
+        """
+        thin = caret_shaped(rect)
+        near = [
+            region
+            for region in self.regions
+            if caret_shaped(region.rect) == thin and grown(region.rect).intersection(rect) is not None
+        ]
+        for region in near:
+            if _overlap(region.rect, rect) >= 0.7:
+                return region
+        for region in near:
+            if region.established(now) and covers(region.rect, rect):
+                return region
+        for region in near:
+            small, large = sorted((region.rect.area, rect.area))
+            whole = region.rect.union(rect)
+            if large <= 4 * small and max(whole.width, whole.height) <= 2 * _SMALL:
+                return region
+        return None
+
+
+def _overlap(a: Rect, b: Rect) -> float:
+    """Common area as a share of the area of both together."""
+    common = a.intersection(b)
+    return common.area / (a.area + b.area - common.area) if common is not None else 0.0

@@ -11,7 +11,7 @@ from deskhand.config import SettleSettings
 from deskhand.desktop.base import Desktop
 from deskhand.errors import DeskhandError
 from deskhand.messages import Rect, Settled, Verdict
-from deskhand.tools.motion import Region, components, covers, grown, merged
+from deskhand.tools.motion import Beat, Region, components, covers, grown, merged
 from deskhand.tools.thinking import BUSY_SHARE, CpuMeter, used_between
 from deskhand.tools.tracker import Change, Tracker
 
@@ -49,6 +49,7 @@ class Baseline:
     frame: NDArray[np.uint32]
     moving: tuple[Region, ...]
     moving_rects: tuple[Rect, ...]
+    moved_last: tuple[float, ...]
     late: tuple[Rect, ...]
     serial: int
     pid: int | None
@@ -96,6 +97,7 @@ class Settler:
                 frame=tracker.frame.copy(),
                 moving=moving,
                 moving_rects=tuple(region.rect for region in moving),
+                moved_last=tuple(region.last for region in moving),
                 late=self._late(moving),
                 serial=tracker.serial,
                 pid=pid,
@@ -105,7 +107,7 @@ class Settler:
             if pid is not None:
                 baseline.readings.append((now, self._cpu.read(pid)))
             self._current = baseline
-            tracker.acting, tracker.awaited = kind != "wait", True
+            tracker.begin(now, act=kind != "wait")
             return baseline
 
     def after(self, baseline: Baseline) -> Settled:
@@ -223,14 +225,16 @@ class Settler:
     @staticmethod
     def _remember(baseline: Baseline, rect: Rect) -> None:
         region = Region(rect, baseline.began)
-        region.note(rect, baseline.began, False)
+        region.note(rect, Beat(baseline.began, False))
         baseline.seen[id(region)] = _Seen(region, baseline.began, rect)
 
     def _stopped(self, baseline: Baseline, now: float) -> bool:
         """Whether something that was moving fast has come to a halt since."""
         return any(
-            region.kind() in ("video", "spinner", "progress") and now - region.last > _STOPPED
-            for region in baseline.moving
+            region.kind() in ("video", "spinner", "progress")
+            and baseline.began - last <= _STOPPED
+            and now - max(region.last, baseline.began) > _STOPPED
+            for region, last in zip(baseline.moving, baseline.moved_last, strict=True)
         )
 
     def _thinking(self, baseline: Baseline, now: float) -> bool:
@@ -290,7 +294,7 @@ class Settler:
 
     def _end(self, baseline: Baseline) -> None:
         now = time.monotonic()
-        self._tracker.acting = self._tracker.awaited = False
+        self._tracker.end()
         self._verdict_at = now
         self._moving_then = {id(region) for region in self._tracker.motion.moving(now)}
         if baseline.pid is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import zlib
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from deskhand.desktop.base import Changes, Screen
 from deskhand.errors import DeskhandError, DesktopError
 from deskhand.messages import Rect
-from deskhand.tools.motion import Motion, Region, components, merged
+from deskhand.tools.motion import Beat, Motion, Region, components, merged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +26,6 @@ _SLOWEST_LOOK = 0.1
 _SHARE = 0.05
 """Share of a core that looking may take: a look that takes long is followed by a longer pause."""
 _MANY_RECTS = 16
-_STATE_PIXELS = 1 << 16  # larger regions are not compared with their earlier states
 _CHANGES_KEPT = 4096
 
 
@@ -56,12 +54,13 @@ class Tracker:
         """Counts the changes."""
         self.acting = False
         """Whether an act is under way: what changes now may be its doing."""
-        self.awaited = False
-        """Whether somebody waits for a verdict, to the millisecond."""
+        self._act, self._act_began = 0, 0.0
+        self._awaited = False
+        self._hurry = threading.Event()
         self.looks = 0
         self._error: DeskhandError | None = None
         self._ending = threading.Event()
-        self._next_look = 0.0
+        self._looked = self._pause = 0.0
         with self.changed:
             changes.collect()
             self._frame = self._grab_all()
@@ -90,12 +89,23 @@ class Tracker:
                 self._error = error
                 self.changed.notify_all()
                 raise
-            ended = time.monotonic()
-            pause = _FASTEST_LOOK if self.awaited else _IDLE_LOOK
-            self._next_look = ended + min(_SLOWEST_LOOK, max(pause, (ended - began) / _SHARE))
+            self._looked = time.monotonic()
+            self._pause = min(_SLOWEST_LOOK, (self._looked - began) / _SHARE)
             self.looks += 1
             if self.serial != before:
                 self.changed.notify_all()
+
+    def begin(self, now: float, *, act: bool) -> None:
+        """Somebody waits for a verdict from ``now`` on, to the millisecond; ``act``: because something is being done."""
+        self._awaited, self.acting = True, act
+        if act:
+            self._act, self._act_began = self._act + 1, now
+        self._hurry.set()
+
+    def end(self) -> None:
+        """The verdict is given."""
+        self._awaited = self.acting = False
+        self._hurry.clear()
 
     def wait(self, timeout: float) -> None:
         """Wait, holding the lock, for a change or for ``timeout`` seconds."""
@@ -115,6 +125,7 @@ class Tracker:
     def close(self) -> None:
         """End the thread; whoever waits gets a DesktopError. Idempotent."""
         self._ending.set()
+        self._hurry.set()
         wake = getattr(self._reports, "wake", None)
         if wake is not None:
             wake()
@@ -130,15 +141,27 @@ class Tracker:
             try:
                 if not self._reports.wait(60.0):
                     continue
-                pause = self._next_look - time.monotonic()
-                if pause > 0 and self._ending.wait(pause):
-                    return
-                self.look()
+                self._rest()
+                if not self._ending.is_set():
+                    self.look()
             except DeskhandError as error:
                 with self.changed:
                     self._error = self._error or error
                     self.changed.notify_all()
                 return
+
+    def _rest(self) -> None:
+        """Let some time pass between two looks, so that floods of painting cost little; less while somebody waits."""
+        while True:
+            hurried = self._awaited
+            due = self._looked + max(self._pause, _FASTEST_LOOK if hurried else _IDLE_LOOK)
+            left = due - time.monotonic()
+            if left <= 0 or self._ending.is_set():
+                return
+            if hurried:
+                self._ending.wait(left)
+            else:
+                self._hurry.wait(left)
 
     def _check(self) -> None:
         if self._error is not None:
@@ -185,11 +208,7 @@ class Tracker:
             self._note(part, now)
 
     def _note(self, part: Rect, now: float) -> None:
-        region = self.motion.note(part, now, not self.acting)
-        place = region.rect
-        if place.area <= _STATE_PIXELS:
-            pixels = self._frame[place.y : place.bottom, place.x : place.right]
-            region.looks_like(zlib.crc32(pixels.tobytes()))
+        region = self.motion.note(part, Beat(now, not self.acting, self._act, now - self._act_began))
         self.serial += 1
         self.log.append(Change(now, part, region, self.serial))
 
