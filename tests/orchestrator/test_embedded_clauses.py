@@ -77,12 +77,12 @@ GOALS = {
     ),
     "in mousepad type 'hello' and save it as note.txt in my home": (
         "within [mousepad]",
-        "type ='hello'",
+        "type ='hello' @mousepad",
         "save ='note.txt' @my home",
     ),
     'In mousepad, type "hello, world. And more; press x" and save it as "my note.txt" in Documents.': (
         "within [mousepad]",
-        "type ='hello, world. And more; press x'",
+        "type ='hello, world. And more; press x' @mousepad",
         "save ='my note.txt' @Documents",
     ),
     "type 'it's' and press Enter": ('type ="it\'s"', "press [Enter]"),

@@ -126,10 +126,8 @@ async def test_what_is_left_on_the_display_is_cleared_before_a_sum() -> None:
     [
         "open http://shop.test/, set Name to Ana, choose Blue, press Buy, and report the confirmation",
         "Go to http://shop.test/. Fill in Name with Ana. Select Blue as the colour. Click Buy. Tell me the message.",
-        "visit http://shop.test/ and type 'Ana' into the Name field, pick the Blue option, hit the Buy button and "
-        "tell me what it says",
-        "Open http://shop.test/ in the browser, enter Ana in Name, set Colour to Blue and then click on Buy; report "
-        "the result",
+        "visit http://shop.test/ and type 'Ana' into the Name field, pick Blue, hit the Buy button and say what is new",
+        "Open http://shop.test/ in the browser, enter Ana in Name, set Colour to Blue, then click on Buy; report back",
         "On http://shop.test/ put Ana in the name box, choose Blue from Colour, press Buy and tell me the status",
     ],
 )

@@ -22,8 +22,13 @@ _NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _OBJECT = pattern(r" (?:it|(?:the|this|my) (?:form|page|dialog|order|changes?))$")
 
 
+_MEANS = pattern(r"^\S+(?: it)? (?:(?:by|with) (?:pressing|clicking)|with|by) (?P<button>\S.*)$")
+
+
 def command(text: str) -> Clause:
-    """A button said as a verb: "submit the form", "add to cart"."""
+    """A button said as a verb: "submit the form", "add to cart", "confirm with OK"."""
+    if means := _MEANS.match(text):
+        return Clause(verb="press", said=text, items=(Item(means["button"]),))
     return Clause(verb="command", said=text, items=(Item(_OBJECT.sub("", text)),))
 
 
@@ -41,7 +46,7 @@ def press(word: str, rest: str, literal: Literal) -> Clause | None:
 _KIND_OF_TEXT = pattern(
     r"^(?:the )?(?:following(?: (?:text|words?|lines?))?|text|words?|phrase|string|line|number|value)(?: |\s*:\s*)"
 )
-_HERE = pattern(r" (?:in|into) (?:it|there|here)$")
+_HERE = pattern(r" (?:(?:in|into) (?:it|there|here)|there)$")
 _TO = pattern(r"^(?:to|as|for) ")
 _LABELLED = re.compile(r"^(?P<field>[^:=]+?)\s*[:=]\s*(?P<value>\S.*)$")
 _DESCRIBED = pattern("^(?:the|a|an|my) (?P<field>\\w[\\w -]*?) (?P<value>[\ue000-\uf8ff])$")
@@ -72,7 +77,7 @@ _WITH = pattern(" with ")
 def fill(word: str, rest: str, literal: Literal) -> Clause | None:
     if form := _FORM.match(rest):
         more = form["more"] or ""
-        return Clause(verb="fill") if not more or _GIVEN.match(more) else pair(more, literal)
+        return Clause(verb="fill") if not more or _GIVEN.match(more) else pair(more)
     filling = word.startswith("fill")
     if word == "put" or (filling and not (_WITH.search(rest) and not literal(rest[0]))):
         if found := VALUE_FIRST.match(rest):
@@ -103,7 +108,8 @@ def choose(word: str, rest: str, literal: Literal) -> Clause | None:
 
 
 _BOX_FOR = pattern(
-    r"^(?:the )?(?:(?:check|tick)\s*)?box(?:es)? (?:for|next to|beside|labell?ed|called|named|of|that says|saying) "
+    r"^(?:the )?(?:(?:check|tick)\s*)?box(?:es)? (?:(?:for|next to|beside|labell?ed|called|named|of|that says|saying) |"
+    "(?=[\ue000-\uf8ff]))"
 )
 
 

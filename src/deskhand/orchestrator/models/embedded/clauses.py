@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from deskhand.orchestrator.models.embedded import acting, grammar, lexicon, other
 from deskhand.orchestrator.models.embedded.grammar import Clause, Item, Rule
 from deskhand.orchestrator.models.embedded.lexicon import Verb, normal, verb_of
-from deskhand.orchestrator.models.embedded.split import Masked, mask, segments
+from deskhand.orchestrator.models.embedded.split import Masked, Segment, mask, plainly, segments
 
-_FILLER = re.compile(rf"^(?:(?:{lexicon.FILLERS})(?=[\s,:]|$)[\s,:]*)+", re.I)
+_FILLER = re.compile(rf"^(?:(?:{lexicon.FILLERS})(?=[\s,:])[\s,:]*)+(?=\S)", re.I)
 _PREPOSITION = re.compile(r"^(?:in|inside|within|on|using|use|with|from|at)\s+(?=\S)", re.I)
 _ARTICLE = frozenset("the a an my this that its their your first second third last".split())
 _NOUN_AFTER = re.compile(
@@ -27,7 +28,16 @@ _CONDITION = re.compile(
     re.I,
 )
 # What nobody can follow word by word: questions beyond the screen, and conditions.
-
+_FOR_FIRST = grammar.pattern(
+    r"^(?:for|as) (?P<field>\S.*?) (?P<do>(?:choose|select|pick|enter|type|write|input) (?!for\b)\S.*)$"
+)
+_BARE_PAIR = grammar.pattern(
+    r"^(?P<field>[^:=]{1,60}?)(?:\s*[:=]\s*| (?:should|must|shall) be )(?P<value>\S.*)$"
+)
+_AT_ADDRESS = grammar.pattern(
+    "^(?P<what>.*\\S) (?:of|on|at|in|from|for) (?:(?:the|this) )?(?:(?:web )?(?:page|site) |website )?(?:at )?"
+    "(?P<url>[\ue000-\uf8ff])$"
+)
 
 RULES: Mapping[Verb, Rule] = {
     "open": other.open_,
@@ -64,25 +74,37 @@ class _Reader:
 
     def read(self) -> tuple[Clause, ...]:
         clauses: list[Clause] = []
-        for segment in segments(self.masked):
-            self._segment(_FILLER.sub("", segment.text).strip(" :,-–—"), segment.before, clauses)
+        for segment in segments(plainly(self.masked)):
+            text = _FILLER.sub("", segment.text).strip(" :,-–—")
+            listing = clauses and clauses[-1].verb in _LISTS and not segment.opens
+            if text and (listing or text.casefold() not in lexicon.COUNTING):
+                self._segment(text, segment, clauses)
         return _rounded(self._with_inputs([self._shown(clause) for clause in clauses]))
 
-    def _segment(self, text: str, before: str, clauses: list[Clause]) -> None:
-        if not text:
-            return
+    def _segment(self, text: str, segment: Segment, clauses: list[Clause]) -> None:
+        text = _FOR_FIRST.sub(r"\g<do> for \g<field>", text)
         if (place := self._leading_place(text)) is not None:
             where, rest = place
-            clauses.append(Clause(verb="within", said=text if not rest else where, items=(Item(where),)))
-            text, before = _FILLER.sub("", rest).strip(" :,-–—"), ""
+            clauses.append(Clause(verb="within", said=where if rest else text, items=(Item(where),)))
+            text = _FILLER.sub("", rest).strip(" :,-–—")
             if not text:
                 return
-        previous = clauses[-1] if clauses else None
-        clause = self._clause(text, previous)
-        if clause is None and previous is not None and (longer := self._continued(previous, text, before)):
+        elif clauses and (longer := self._continued(clauses[-1], text, segment)):
             clauses[-1] = longer
-        else:
-            clauses.append(clause or Clause(verb="unknown", said=text))
+            return
+        clause = self._clause(text)
+        if clause.verb == "read" and (split := self._read_elsewhere(clause)) is not None:
+            clauses.append(split[0])
+            clause = split[1]
+        clauses.append(clause)
+
+    def _read_elsewhere(self, clause: Clause) -> tuple[Clause, Clause] | None:
+        """ "the heading of http://…" is to open that page and to read the heading."""
+        found = _AT_ADDRESS.match(clause.items[0].text)
+        if found is None or not self.masked.address(found["url"]):
+            return None
+        opened = Clause(verb="open", said=found["url"], items=(Item(found["url"]),))
+        return opened, replace(clause, items=(Item(found["what"]), *clause.items[1:]))
 
     def _leading_place(self, text: str) -> tuple[str, str] | None:
         """("gnome-calculator", "press 1") of "in gnome-calculator press 1"; an empty rest when there is no verb."""
@@ -105,47 +127,59 @@ class _Reader:
         )
         return (where, body[start:]) if where else None
 
-    def _clause(self, text: str, previous: Clause | None) -> Clause | None:
-        if _CONDITION.match(text):
-            return Clause(verb="unknown", said=text)
+    def _clause(self, text: str) -> Clause:
+        """The clause of a segment that stands by itself."""
+        unknown = Clause(verb="unknown", said=text)
         if turned := _TURN.match(text):
             way = turned["way"].casefold() == "on"
             return Clause(verb="check", said=text, items=grammar.items(turned["what"]), on=way)
         found = lexicon.VERB.match(text)
-        if found is None:
-            named = lexicon.COMMANDS.match(text)
-            return acting.command(text) if named else None
-        word, rest = found.group(), text[found.end() :].strip(" :")
-        verb = verb_of(word)
-        listing = previous is not None and previous.verb in _LISTS
-        if not rest and listing and (verb in _NEEDS_OBJECT or word[0].isupper()):
-            return None
-        if not rest and verb in _NEEDS_OBJECT:
-            return Clause(verb="unknown", said=text)
-        made = RULES[verb](word.casefold(), rest, self.masked.literal)
-        return replace(made, said=text) if made else Clause(verb="unknown", said=text)
+        if found is not None:
+            word, rest = found.group(), text[found.end() :].strip(" :")
+            verb = verb_of(word)
+            made = (
+                RULES[verb](word.casefold(), rest, self.masked.literal)
+                if rest or verb not in _NEEDS_OBJECT
+                else None
+            )
+            return replace(made, said=text) if made else unknown
+        if _CONDITION.match(text):
+            return unknown
+        if lexicon.COMMANDS.match(text):
+            return acting.command(text)
+        pair = _BARE_PAIR.match(text)
+        return (
+            Clause(verb="fill", said=text, items=(Item(pair["field"]),), value=pair["value"])
+            if pair
+            else unknown
+        )
 
-    def _continued(self, previous: Clause, text: str, before: str) -> Clause | None:
-        """The clause before with this verbless segment as its next item, pair or piece of text."""
-        said = f"{previous.said}{before}{text}"
+    def _continued(self, previous: Clause, text: str, segment: Segment) -> Clause | None:
+        """The clause before with this segment as its next item, pair or piece of text; None when it is none."""
+        if segment.opens or _CONDITION.match(text) or _TURN.match(text):
+            return None
+        verb = lexicon.VERB.match(text)
+        bare = verb is not None and not text[verb.end() :].strip(" :")
+        # a verb alone can be a name in a list: "press File, Open"
+        named = bare and previous.verb in _LISTS and (verb_of(text) in _NEEDS_OBJECT or text[0].isupper())
+        if (verb is not None and not named) or (lexicon.COMMANDS.match(text) and text[0].islower()):
+            return None
+        before, said = segment.before, f"{previous.said}{segment.before}{text}"
         if previous.verb in _LISTS:
-            more = grammar.items(text, glue=before)
-            return replace(previous, said=said, items=previous.items + more, after=previous.after)
+            return replace(previous, said=said, items=previous.items + grammar.items(text, glue=before))
         pairs = previous.verb == "fill" or (previous.verb == "type" and previous.items)
-        if pairs and (pair := grammar.pair(text, self.masked.literal)):
+        if pairs and (pair := grammar.pair(text, value_first=previous.verb == "type")):
             return replace(previous, said=said, after=(*previous.after, pair))
         last = previous.after[-1] if previous.after else previous
         open_text = (
             last.verb in ("type", "fill") and last.value is not None and not self.masked.literal(last.value)
         )
-        if (
-            open_text and not text[0].islower()
-        ):  # "12 Main St, Springfield"; in lower case it may be a command
-            grown = replace(last, value=f"{last.value}{before}{text}")
-            if previous.after:
-                return replace(previous, said=said, after=(*previous.after[:-1], grown))
-            return replace(grown, said=said)
-        return None
+        if not open_text or text[0].islower() or "then" in before:
+            return None  # "12 Main St, Springfield" goes on; in lower case it may be a command
+        grown = replace(last, value=f"{last.value}{before}{text}")
+        if previous.after:
+            return replace(previous, said=said, after=(*previous.after[:-1], grown))
+        return replace(grown, said=said)
 
     def _shown(self, clause: Clause) -> Clause:
         """The clause with its literals in place."""
@@ -198,6 +232,10 @@ def _rounded(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
     """A place said last belongs to what was said before it, and what is computed is wanted back."""
     if len(clauses) > 1 and clauses[-1].verb == "within" and not clauses[-2].place:
         clauses = (*clauses[:-2], replace(clauses[-2], place=clauses[-1].items[0].text))
+    for i, (place, typing) in enumerate(pairwise(clauses)):
+        if place.verb == "within" and typing.verb == "type" and not (typing.items or typing.place):
+            # "in the Name field type Ana"; for a window or an app the place will be no field
+            clauses = (*clauses[: i + 1], replace(typing, place=place.items[0].text), *clauses[i + 2 :])
     computed = max((i for i, clause in enumerate(clauses) if clause.verb == "compute"), default=-1)
     if computed >= 0 and not any(clause.verb == "read" for clause in clauses[computed:]):
         clauses = (*clauses, Clause(verb="read", said=clauses[computed].said, items=(Item("result"),)))

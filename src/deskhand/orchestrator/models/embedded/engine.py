@@ -13,10 +13,13 @@ from deskhand.orchestrator.models.embedded.lexicon import Verb
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Fail, Look, Memory, Move, Next, Scene
 from deskhand.orchestrator.models.embedded.progress import last_look, remembered
 from deskhand.orchestrator.models.embedded.screen import Screen
-from deskhand.orchestrator.models.embedded.targets import is_here
+from deskhand.orchestrator.models.embedded.targets import is_here, place_said
 
 LOOKS = 3
 """Looks that are taken for a target, or attempts at an act, before the planner says that it cannot."""
+
+_ACTS = 8
+"""Acts on one item of a clause without getting further, whatever they report: a bound, so that nothing goes round."""
 
 _LOOK_SECONDS = 2.5
 """Seconds that one such look waits for the screen to change."""
@@ -116,12 +119,28 @@ class _Planner:
         return None
 
     def _do(self, clause: Clause) -> Call | None:
-        if clause.place and clause.verb == "compute" and not is_here(clause.place, self.screen):
-            there = Clause(verb="within", said=clause.place, items=(Item(clause.place),))
+        where = self._elsewhere(clause)
+        if where and not is_here(where, self.screen):
+            there = Clause(verb="within", said=where, items=(Item(where),))
             move = places.within(self._scene(there))
             if not isinstance(move, Next):
                 return self._carry_out(move, clause)
         return self._carry_out(RULES[clause.verb](self._scene(clause)), clause)
+
+    def _elsewhere(self, clause: Clause) -> str:
+        """The place that a clause names and that has to be gone to first ("compute … in the calculator")."""
+        if clause.verb == "compute":
+            return clause.place
+        if self.screen.windows or not clause.items:
+            return ""
+        # on an empty desktop, a place can only be an application
+        if clause.verb == "type":
+            return clause.items[0].text
+        return (
+            (place_said(clause.items[-1]) or "")
+            if clause.verb in ("press", "check", "choose")
+            else clause.place
+        )
 
     def _scene(self, clause: Clause) -> Scene:
         return Scene(clause=clause, screen=self.screen, memory=self.memory)
@@ -150,8 +169,10 @@ class _Planner:
 
     def _act(self, move: Act, clause: Clause) -> Call:
         memory = self.memory
-        if memory.tries >= LOOKS:
-            return self._fail(Fail(result=f"“{clause.said}” did not work: {memory.trouble}"), clause)
+        memory.acts += 1
+        if memory.tries >= LOOKS or memory.acts > _ACTS:
+            why = memory.trouble or "it had no effect that I can see"
+            return self._fail(Fail(result=f"“{clause.said}” did not work: {why}"), clause)
         if clause.verb not in _UNDONE and not (memory.item or memory.stage or memory.tries):
             memory.acted = True
             memory.seen, memory.before = evidence.fingerprint(self.screen), evidence.holders(self.screen)
@@ -168,7 +189,7 @@ class _Planner:
             memory.said.append(move.said)
         memory.proof.extend(move.proof)
         if move.items is not None:
-            memory.item, memory.tries = move.items, 0
+            memory.item, memory.tries, memory.acts = move.items, 0, 0
             return
         if clause.verb in ("within", "open"):
             text = clause.items[0].text

@@ -53,7 +53,7 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 FIELD_FIRST = pattern(
-    r"^(?P<field>.+?)(?: (?:to be|to|with|equal to|equals|as) |\s*[=:](?!\S*//)\s*)(?P<value>\S.*)$"
+    r"^(?P<field>.+?)(?: (?:to be|to|with|equal to|equals|as|should be) |\s*[=:](?!\S*//)\s*)(?P<value>\S.*)$"
 )
 VALUE_FIRST = pattern(r"^(?P<value>.*\S) (?:into|inside|in|for|as|under|to) (?P<field>\S.*)$")
 _SHORT_LIST = re.compile(r"^\S{1,2}(?:,\S{1,2})+$")
@@ -87,9 +87,10 @@ def plain_name(text: str) -> str:
     return (found["name"] or bare) if found else bare
 
 
-def pair(text: str, literal: Literal) -> Clause | None:
-    """The next field of a fill: "Email to a@b.c" or "30 for Age"."""
-    found = FIELD_FIRST.match(text) or VALUE_FIRST.match(text)
+def pair(text: str, *, value_first: bool = False) -> Clause | None:
+    """The next field of a fill: "Email to a@b.c" or "30 for Age"; which comes first where both could be ("as")."""
+    first, second = (VALUE_FIRST, FIELD_FIRST) if value_first else (FIELD_FIRST, VALUE_FIRST)
+    found = first.match(text) or second.match(text)
     return (
         Clause(verb="fill", said=text, items=(Item(found["field"]),), value=found["value"]) if found else None
     )

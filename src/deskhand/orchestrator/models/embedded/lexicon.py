@@ -29,10 +29,14 @@ Verb: TypeAlias = Literal[
 
 # Words that carry nothing; removed from the front of a clause as often as they come.
 FILLERS = (
-    r"please|kindly|then|now|next|finally|afterwards?|after that|also|first|firstly|lastly|and|so|just|simply|"
-    r"can you|could you|would you|will you|i want you to|i would like you to|i'd like you to|i need you to|"
-    r"you (?:should|must|need to|have to)|go ahead and|try to|your task is to|once (?:done|that is done)|"
-    r"when (?:done|finished)"
+    r"please|kindly|then|now|next|finally|afterwards?|after that|also|first|firstly|secondly|thirdly|lastly|and|so|"
+    r"just|simply|step \d+|\d+[.)]|can you|could you|would you|will you|i want you to|i would like you to|"
+    r"i'd like you to|i need you to|you (?:should|must|need to|have to)|go ahead and|try to|your task is to|"
+    r"once (?:done|that is done)|when (?:done|finished)"
+)
+# These, alone at the head of a sentence, only count the steps.
+COUNTING = {"after that"} | frozenset(
+    "first second third fourth fifth firstly secondly thirdly next then finally lastly afterwards now also".split()
 )
 
 # Verb phrases in the order they are tried within their length; the longest that fits wins.
@@ -70,7 +74,22 @@ VERBS: dict[Verb, tuple[str, ...]] = {
         "activate",
     ),
     "type": ("type in", "type", "write down", "write", "enter", "key in", "input"),
-    "fill": ("fill in", "fill out", "fill", "set", "change", "update", "put", "edit", "give"),
+    "fill": (
+        "fill in",
+        "fill out",
+        "fill",
+        "complete",
+        "set",
+        "change",
+        "update",
+        "put",
+        "edit",
+        "increase",
+        "decrease",
+        "raise",
+        "lower",
+        "adjust",
+    ),
     "choose": ("choose", "select", "pick out", "pick", "switch to"),
     "check": (
         "check",
@@ -114,6 +133,7 @@ VERBS: dict[Verb, tuple[str, ...]] = {
         "what",
         "find out",
         "look up",
+        "how much is",
         "note",
     ),
     "compute": ("compute", "calculate", "work out", "evaluate"),
@@ -204,6 +224,8 @@ ROLE_NOUNS: dict[str, tuple[str, ...]] = {
     "spin button": ("spinbutton",),
     "spin box": ("spinbutton",),
     "row": ("row", "listitem"),
+    "file": ("listitem", "row", "cell", "gridcell", "treeitem", "option", "link", "img"),
+    "folder": ("listitem", "row", "cell", "gridcell", "treeitem", "option", "link", "img"),
     "cell": ("cell", "gridcell"),
     "icon": ("image", "img", "button", "link", "listitem"),
     "image": ("image", "img"),

@@ -71,6 +71,7 @@ class Memory:
     item: int = 0
     stage: int = 0
     tries: int = 0
+    acts: int = 0
     turns: int = 0
     scope: str = ""
     pending: list[int] = field(default_factory=list)
@@ -94,7 +95,7 @@ class Memory:
     def advance(self) -> None:
         """Go to the next clause."""
         self.clause += 1
-        self.item = self.stage = self.tries = 0
+        self.item = self.stage = self.tries = self.acts = 0
         self.trouble = ""
 
     def dump(self) -> Json:

@@ -43,7 +43,7 @@ def close(word: str, rest: str, literal: Literal) -> Clause | None:
 
 
 _SECONDS = pattern(r"^(?:for )?(?P<n>\d+(?:\.\d+)?)\s*(?:s|secs?|seconds?)?$")
-_FOR = pattern(r"^(?:for|until|till) ")
+_FOR = pattern(r"^(?:for|until|till) (?:(?:it (?:says|shows)|you see|there is|the \S+ (?:says|shows)) )?")
 _GONE = pattern(
     r" (?:(?:to )?(?:disappears?|vanish|vanishes|closes?)|(?:to be|is) gone|goes away|to go away)$"
 )
@@ -95,14 +95,18 @@ def read(word: str, rest: str, literal: Literal) -> Clause | None:
     body = _IS.sub("", _WHAT.sub("", body))
     if (sum_ := compute(word, _RESULT_OF.sub("", body), literal)) is not None:
         return sum_
+    if word.startswith("how"):
+        return None
     return Clause(verb="read", items=(Item(body or "result"),))
 
 
-_SOMEWHERE = pattern(r"^(?P<body>.*\S) (?:in|with|using|on|by) (?P<place>\S.*)$")
+_SOMEWHERE = pattern(r"^(?P<body>.*\S) (?:in|with|using|on|by|from) (?P<place>\S.*)$")
+_WHAT_IT_IS = pattern(r"^what (?:is )?| (?:is|equals|makes|gives)$")
 _EQUALS = re.compile(r"\s*=\s*$")
 
 
 def compute(word: str, rest: str, literal: Literal) -> Clause | None:
+    rest = _WHAT_IT_IS.sub("", _WHAT_IT_IS.sub("", rest))
     body, place = _EQUALS.sub("", without_article(rest)), ""
     if not is_expression(body) and (found := _SOMEWHERE.match(rest)):
         body, place = _EQUALS.sub("", found["body"]), found["place"]
@@ -114,7 +118,14 @@ _SAYS = pattern(r"^(?:it|the \S+) (?:says|shows|contains|reads|displays) (?P<wha
 _NEGATED = pattern(r"\b(?:not|no|never)\b|n't\b")
 
 
+_IS_ON = pattern(
+    r"^(?P<what>\S.*) (?:is|are) (?P<off>un|not )?(?:selected|chosen|checked|ticked|on|enabled)$"
+)
+
+
 def expect(word: str, rest: str, literal: Literal) -> Clause | None:
+    if (state := _IS_ON.match(rest)) and word.startswith(("make sure", "ensure", "see that")):
+        return Clause(verb="check", items=(Item(state["what"]),), on=not state["off"])
     body = _IS_SHOWN.sub("", rest)
     found = _SAYS.match(body)
     body = found["what"] if found else body

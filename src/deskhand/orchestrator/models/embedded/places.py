@@ -19,6 +19,7 @@ WAIT_LIMIT = 30
 
 _URL = re.compile(r"(?:https?|file|about|data):\S+", re.I)
 _BARE_HOST = re.compile(r"(?:www\.|localhost(?=[:/]|$)|\d+(?:\.\d+){3}(?=[:/]|$))\S*", re.I)
+_SITE = pattern(r"^(?:(?:web )?(?:page|site)|website|url|address) (?:at )?")
 _APP_NOUN = pattern(r" (?:app|application|program|window)$")
 _PART_NOUN = pattern(
     r" (?:dialog(?: box)?|dialogue|section|group|panel|toolbar|sidebar|row|table|menu|list|area|tab|form)$"
@@ -51,7 +52,7 @@ def within(scene: Scene) -> Move:
 
 def _url(text: str) -> str:
     """The text as a URL, when it is one."""
-    bare = without_article(text)
+    bare = _SITE.sub("", without_article(text))
     if _URL.fullmatch(bare):
         return bare
     return f"http://{bare}" if _BARE_HOST.fullmatch(bare) else ""
@@ -134,9 +135,7 @@ def wait(scene: Scene) -> Move:
         what = "appear" if clause.on else "go away"
         return Fail(result=f"I waited {WAIT_LIMIT} s for “{item.text}” to {what}; it did not.")
     state = "present" if clause.on else "absent"
-    return Act(
-        steps=({"kind": "wait", "for": _having(item), "state": state, "timeout": WAIT_LIMIT},), done=False
-    )
+    return Act(steps=({"kind": "wait", "for": _having(item), "state": state, "timeout": WAIT_LIMIT},))
 
 
 def expect(scene: Scene) -> Move:

@@ -73,6 +73,9 @@ def _answered(text: str, memory: Memory) -> None:
 
 def _count(batch: BatchReport, memory: Memory) -> None:
     """How far a batch came."""
+    pending, memory.pending = memory.pending, []
+    if not pending:
+        return  # it was a look
     good = 0
     for report in batch.steps:
         if report.effect not in _GOOD:
@@ -80,11 +83,9 @@ def _count(batch: BatchReport, memory: Memory) -> None:
             break
         good += 1
         memory.no_change = _pressed(report) if report.effect == "no_change" else ""
-    pending, memory.pending = memory.pending, []
-    if not pending:
-        return  # it was a look
-    if good:
-        memory.item = max(memory.item, pending[min(good, len(pending)) - 1])
+    reached = pending[min(good, len(pending)) - 1] if good else memory.item
+    if reached > memory.item:
+        memory.item, memory.acts = reached, 0
     if good < len(pending):
         # a batch that stopped after some steps goes on from there, one that did nothing was a try
         memory.tries = 0 if good else memory.tries + 1

@@ -18,7 +18,8 @@ from deskhand.orchestrator.models.embedded.screen import FIELDS, Screen, Written
 # Words for "what came of it": whatever the last act brought to the screen answers them.
 _OUTCOME = frozenset(
     "result results answer outcome confirmation message status response reply output notification feedback reaction "
-    "success it display happens happened appears comes says shows total sum code number reference".split()
+    "success it display happens happened appears appeared comes says shows total sum code number reference new news "
+    "changed".split()
 )
 _OF = pattern(
     r"^(?:current )?(?:text|value|contents?|number|words?|message|state|label) (?:of|in|from|on|shown (?:in|on|by)) "

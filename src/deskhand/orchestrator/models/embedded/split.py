@@ -34,6 +34,14 @@ class Segment:
     before: str
     text: str
 
+    @property
+    def opens(self) -> bool:
+        """Whether it begins a sentence."""
+        return not self.before or bool(_SENTENCE_END.search(self.before))
+
+
+_SENTENCE_END = re.compile(r"[.;!?\n]")
+
 
 @dataclass(slots=True)
 class Masked:
@@ -50,7 +58,12 @@ class Masked:
             piece,
         )
 
+    def address(self, piece: str) -> bool:
+        """Whether a piece is one literal that was not quoted: a URL."""
+        return self.literal(piece) and len(set(self.literals[ord(piece) - _FIRST])) == 1
+
     def literal(self, piece: str) -> bool:
+        """Whether a piece is one literal."""
         return len(piece) == 1 and _FIRST <= ord(piece) < _FIRST + len(self.literals)
 
 
@@ -66,6 +79,30 @@ def mask(text: str) -> Masked:
     clean = re.sub("[\ue000-\uf8ff]", "", text)
     masked.text = _ADDRESS.sub(swap, _QUOTED.sub(swap, clean)).strip()
     return masked
+
+
+_NUMBER = r"(?P<{}>[-−]?\d[\d.,]*)"
+_ARITHMETIC = tuple(
+    (re.compile(rf"\b{words.format(a=_NUMBER.format('a'), b=_NUMBER.format('b'))}(?![\w.,]*\d)", re.I), shape)
+    for words, shape in (
+        (r"add\s+{a}\s+(?:and|to|with|plus)\s+{b}", "compute {a} + {b}"),
+        (r"subtract\s+{a}\s+from\s+{b}", "compute {b} − {a}"),
+        (r"multiply\s+{a}\s+(?:by|with|and|times)\s+{b}", "compute {a} × {b}"),
+        (r"divide\s+{a}\s+by\s+{b}", "compute {a} ÷ {b}"),
+        (r"the\s+sum\s+of\s+{a}\s+and\s+{b}", "{a} + {b}"),
+        (r"the\s+product\s+of\s+{a}\s+and\s+{b}", "{a} × {b}"),
+        (r"the\s+difference\s+(?:between|of)\s+{a}\s+and\s+{b}", "{a} − {b}"),
+    )
+)
+_FOLLOWED = re.compile(r",?\s+followed\s+by\s+(?:pressing\s+)?", re.I)
+
+
+def plainly(masked: Masked) -> Masked:
+    """The same with sums written as expressions, so that their "and" separates nothing."""
+    text = _FOLLOWED.sub(", press ", masked.text)
+    for pattern, shape in _ARITHMETIC:
+        text = pattern.sub(lambda found, shape=shape: shape.format(**found.groupdict()), text)  # type: ignore[misc]
+    return Masked(text, masked.literals)
 
 
 def segments(masked: Masked) -> list[Segment]:

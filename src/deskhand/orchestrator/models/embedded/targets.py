@@ -45,8 +45,14 @@ def listed(scene: Scene, at: int, pool: Pool, within: range | None = None) -> tu
 _PLACED = pattern(r"^(?P<body>.*\S) (?:in|on|of|inside|within|from|under) (?P<place>\S.*)$")
 
 
+def place_said(item: Item) -> str | None:
+    """The place that is said with an item: "OK in the Print dialog"."""
+    split = None if item.quoted else _PLACED.match(item.text)
+    return split["place"] if split else None
+
+
 def placed(scene: Scene, item: Item, pool: Pool) -> tuple[Match, Phrase] | None:
-    """ "OK in the Print dialog": the element within the place that is said with it; None when none is said."""
+    """The element within the place that is said with it; None when none is said or it is not there."""
     split = None if item.quoted else _PLACED.match(item.text)
     if split is None:
         return None

@@ -21,9 +21,10 @@ def type_text(scene: Scene) -> Move:
     """Type at the caret, or into a field or window that the clause names."""
     clause = scene.clause
     text = clause.value or ""
-    where = clause.items[0] if clause.items else Item(clause.place) if clause.place else None
-    if where is None:
-        return _type_at_caret(scene, text)
+    if not clause.items:
+        field = named(scene, Item(clause.place), matching.FILL)[0].node if clause.place else None
+        return _set(scene, field, text) if field is not None else _type_at_caret(scene, text)
+    where = clause.items[0]
     found, wanted = named(scene, where, matching.FILL)
     if found.node is not None:
         return _set(scene, found.node, text)
