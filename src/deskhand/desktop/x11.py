@@ -124,20 +124,20 @@ class XConnection:
         An X error is raised as `DesktopError` whose cause is xcffib's error (a window that is gone, say).
         """
         with self.lock, self.translated():
-            if cookie.reply_type is not None:
-                self._answered(deadline)
-                return cookie.reply()
-            marker = self.core.GetInputFocus()  # its reply comes after the request's error, if there is one
+            # The request may have been made before we had the lock, and its answer already read by whoever had it:
+            # the marker's cannot have been, so there is always something to wait for. It comes after the request's.
+            marker = self.core.GetInputFocus()
             self._answered(deadline)
+            found = cookie.reply() if cookie.reply_type is not None else cookie.check()
             marker.reply()
-            return cookie.check()
+            return found
 
     def replies(self, cookies: Sequence[Any], deadline: float = REPLY_DEADLINE) -> list[Any | None]:
         """The replies of requests that were sent together, in order; None for one that failed."""
         found: list[Any | None] = []
         with self.lock, self.translated():
-            if cookies:
-                self._answered(deadline)
+            marker = self.core.GetInputFocus()  # as in `reply`
+            self._answered(deadline)
             for cookie in cookies:
                 try:
                     found.append(cookie.reply())
@@ -145,6 +145,7 @@ class XConnection:
                     raise
                 except xcffib.XcffibException:
                     found.append(None)
+            marker.reply()
         return found
 
     def _answered(self, deadline: float) -> None:
@@ -169,7 +170,10 @@ class XConnection:
 
     def sync(self, deadline: float = REPLY_DEADLINE) -> None:
         """Return once the server has carried out everything sent before."""
-        self.reply(self.core.GetInputFocus(), deadline)
+        with self.lock, self.translated():
+            marker = self.core.GetInputFocus()
+            self._answered(deadline)
+            marker.reply()
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
