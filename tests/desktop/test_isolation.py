@@ -113,7 +113,8 @@ def writes(path):
         return True
     except OSError:
         return False
-found = [path for path in ("/usr/x", "/etc/x", "/run/deskhand/x", "/tmp/.X11-unix/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger",
+found = [path for path in ("/usr/x", "/etc/x", "/run/deskhand/x", "/tmp/.X11-unix/x", "/proc/sysrq-trigger",
+        "/proc/sys/kernel/core_pattern",
         "/run/deskhand/xauthority", "/run/deskhand/openbox.xml") if writes(path)]
 if os.geteuid() == 0 and subprocess.run(["unshare", "-U", "true"], capture_output=True).returncode == 0:
     found.append("a user namespace of its own, as root")

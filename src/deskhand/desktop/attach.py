@@ -104,7 +104,11 @@ async def _private_a11y(nest: Nest, session: str, client_env: Mapping[str, str],
     address = await asyncio.to_thread(
         start_bus, "accessibility", nest.directory, nest.household, path=path, deadline=deadline
     )
-    await start_registry(address, nest.directory, nest.household, session=session, client_env=client_env)
+
+    async def known() -> Mapping[str, str]:
+        return client_env
+
+    await start_registry(address, nest.directory, nest.household, session=session, client_env=known)
     return address
 
 

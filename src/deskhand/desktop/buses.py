@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from deskhand.desktop.directory import DesktopDirectory
@@ -81,12 +81,13 @@ async def start_registry(
     household: Household,
     *,
     session: str,
-    client_env: Mapping[str, str],
+    client_env: Callable[[], Awaitable[Mapping[str, str]]],
 ) -> None:
     """Start the accessibility registry on the bus at ``address``; returns when it has its name there.
 
-    ``client_env`` is how to reach the display, which it wants. Waits as long as the caller lets it. MissingPart without
-    the registry; DesktopError, with its last words, when it ends instead.
+    ``client_env`` says, once the display is there, how to reach it: the registry wants it; the bus is watched before.
+    Waits as long as the caller lets it. MissingPart without the registry; DesktopError, with its last words, when it
+    ends instead.
     """
     program, log = require("at-spi2-registryd"), directory.join("registry.log")
     env = {
@@ -96,7 +97,6 @@ async def start_registry(
         "AT_SPI_BUS_ADDRESS": address,
         "GSETTINGS_BACKEND": "memory",
         "GIO_USE_VFS": "local",
-        **client_env,
     }
     from dbus_fast import Message, MessageType
     from dbus_fast.aio import MessageBus
@@ -124,6 +124,7 @@ async def start_registry(
             )
             if reply.message_type is MessageType.ERROR:
                 raise DesktopError(f"the accessibility bus refuses {member}")
+        env |= await client_env()
         process = await asyncio.to_thread(household.start, [program], env=env, log=log)
         await _first(owned, process, log)
     finally:

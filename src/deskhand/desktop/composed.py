@@ -73,6 +73,7 @@ class X11Desktop:
         self.home = launcher.home
         """The apps' home directory, as a path outside."""
         self._nest, self._place, self._launcher, self._on_close = nest, place, launcher, on_close
+        self._recorders: list[Recorder] = []
         self._closed = False
         with contextlib.ExitStack() as undo:
             address = (place.display, place.xauthority, place.marker)
@@ -106,7 +107,9 @@ class X11Desktop:
 
     def record(self, path: str, *, fps: int = 10) -> Recorder:
         """Record the screen into an MP4 file until the recorder is stopped."""
-        return start_recording(self.display, self._place.xauthority, self.screen.size, path, fps)
+        recorder = start_recording(self.display, self._place.xauthority, self.screen.size, path, fps)
+        self._recorders.append(recorder)
+        return recorder
 
     def alive(self) -> bool:
         """Whether the display answers within a second."""
@@ -123,6 +126,9 @@ class X11Desktop:
         if self._closed:
             return
         self._closed = True
+        for recorder in self._recorders:
+            with contextlib.suppress(DeskhandError):
+                recorder.stop()  # idempotent; the file has to be finished while the display is there
         try:
             self._parts.close()  # the input first: it lets go of what is held
         except Exception:

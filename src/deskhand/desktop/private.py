@@ -114,22 +114,23 @@ class _Start:
         except DesktopError as error:
             a11y = None
             self._notes.append(_NO_STRUCTURE.format(error))
+        registry_task = asyncio.create_task(self._registry(a11y, session, display_task))
+        self._tasks.append(registry_task)
         boxed, notes = await isolation_task
         self._notes.extend(notes)
         display: Display = await display_task
         await prepare_task
         launcher = await self._aside(self._launcher, display, boxed, session, a11y)
         window_manager = self._aside(self._window_manager, display, launcher)
-        if a11y is not None:
-            a11y = await self._registry(a11y, display, session)
         await window_manager
+        structured = await registry_task
         await sweep_task
         place = Place(
             name="private",
             display=display.name,
             xauthority=display.xauthority,
             marker=display.marker,
-            a11y_address=a11y,
+            a11y_address=a11y if structured else None,
             isolation="files" if boxed else "display",
             notes=tuple(self._notes),
             scale=self._spec.scale,
@@ -150,15 +151,22 @@ class _Start:
         path = os.path.join(self._run, kind)
         return start_bus(kind, self._nest.directory, self._nest.household, path=path, deadline=self._deadline)
 
-    async def _registry(self, address: str, display: Display, session: str) -> str | None:
-        env = {"DISPLAY": display.name, "XAUTHORITY": display.xauthority}
+    async def _registry(self, address: str | None, session: str, coming: asyncio.Task[Display]) -> bool:
+        """Whether apps can be read as structure."""
+
+        async def client_env() -> Mapping[str, str]:
+            display = await coming
+            return {"DISPLAY": display.name, "XAUTHORITY": display.xauthority}
+
+        if address is None:
+            return False
         directory, household = self._nest.directory, self._nest.household
         try:
-            await start_registry(address, directory, household, session=session, client_env=env)
+            await start_registry(address, directory, household, session=session, client_env=client_env)
         except (DesktopError, MissingPart) as error:
             self._notes.append(_NO_STRUCTURE.format(error))
-            return None
-        return address
+            return False
+        return True
 
     def _launcher(self, display: Display, boxed: bool, session: str, a11y: str | None) -> Launcher:
         run = RUN if boxed else self._run
