@@ -21,6 +21,7 @@ CELL = 16
 """Changed pixels nearer than one or two of these cells, in pixels, are one region."""
 
 _MANY_CELLS = 600  # beyond this a change is one region: cutting it up would cost more than it tells
+_MANY_PARTS = 64  # rectangles of one look that are put together again
 _SMALL = 64  # pixels: a change within such a square is one region without looking closer
 _MARGIN = 3  # pixels by which anti-aliasing and outlines leave a region
 _EPISODE = 0.06  # seconds: changes nearer in time are one repaint done in parts
@@ -99,6 +100,19 @@ def grown(rect: Rect, margin: int = _MARGIN) -> Rect:
 def covers(outer: Rect, inner: Rect) -> bool:
     """Whether ``inner`` lies within ``outer``, give or take the margin."""
     return grown(outer).intersection(inner) == inner
+
+
+def touching(rects: list[Rect]) -> list[Rect]:
+    """The same, with rectangles that touch each other joined."""
+    found: list[Rect] = []
+    for rect in rects[:_MANY_PARTS]:
+        joined = rect
+        while near := [other for other in found if grown(other, 1).intersection(joined) is not None]:
+            for other in near:
+                found.remove(other)
+                joined = joined.union(other)
+        found.append(joined)
+    return found + rects[_MANY_PARTS:]
 
 
 def merged(rects: Iterable[Rect], most: int) -> tuple[Rect, ...]:
@@ -265,7 +279,25 @@ class Motion:
             region = Region(rect, beat.time)
             self.regions.append(region)
         region.note(rect, beat)
+        if region.established(beat.time):
+            self._absorb(region, beat.time)
         return region
+
+    def _absorb(self, region: Region, now: float) -> None:
+        """Two places that move and turn out to overlap are one."""
+        for other in self.regions:
+            if (
+                other is not region
+                and other.established(now)
+                and caret_shaped(other.rect) == caret_shaped(region.rect)
+                and other.rect.intersection(region.rect) is not None
+            ):
+                region.rect = region.rect.union(other.rect)
+                region.beats = deque(
+                    sorted((*region.beats, *other.beats), key=lambda b: b.time), maxlen=_KEPT
+                )
+                region.known |= other.known
+                self.regions = [kept for kept in self.regions if kept is not other]
 
     def forget(self, now: float) -> None:
         """Drop what has been still for long."""

@@ -11,7 +11,7 @@ from deskhand.config import SettleSettings
 from deskhand.desktop.base import Desktop
 from deskhand.errors import DeskhandError
 from deskhand.messages import Rect, Settled, Verdict
-from deskhand.tools.motion import Beat, Region, components, covers, grown, merged
+from deskhand.tools.motion import Beat, Region, components, covers, grown, merged, touching
 from deskhand.tools.thinking import BUSY_SHARE, CpuMeter, used_between
 from deskhand.tools.tracker import Change, Tracker
 
@@ -96,7 +96,7 @@ class Settler:
                 began=now,
                 frame=tracker.frame.copy(),
                 moving=moving,
-                moving_rects=tuple(region.rect for region in moving),
+                moving_rects=tuple(touching([region.rect for region in moving])),
                 moved_last=tuple(region.last for region in moving),
                 late=self._late(moving),
                 serial=tracker.serial,

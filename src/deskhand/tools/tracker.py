@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from deskhand.desktop.base import Changes, Screen
 from deskhand.errors import DeskhandError, DesktopError
 from deskhand.messages import Rect
-from deskhand.tools.motion import Beat, Motion, Region, components, merged
+from deskhand.tools.motion import Beat, Motion, Region, components, merged, touching
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +96,7 @@ class Tracker:
                 self.changed.notify_all()
 
     def begin(self, now: float, *, act: bool) -> None:
-        """Somebody waits for a verdict from ``now`` on, to the millisecond; ``act``: because something is being done."""
+        """Somebody waits for a verdict from ``now`` on, to the millisecond; ``act``: as something is being done."""
         self._awaited, self.acting = True, act
         if act:
             self._act, self._act_began = self._act + 1, now
@@ -183,17 +183,21 @@ class Tracker:
             self._resized(now)
             return
         screen = Rect(0, 0, width, height)
+        parts: list[Rect] = []
         for rect in _to_grab(painted):
             inside = rect.intersection(screen)
             if inside is not None:
-                self._compare(inside, now)
+                parts.extend(self._compare(inside))
+        for part in touching(parts):  # the server cuts what it reports into bands
+            self._note(part, now)
         self.motion.forget(now)
 
-    def _compare(self, rect: Rect, now: float) -> None:
+    def _compare(self, rect: Rect) -> list[Rect]:
+        """What of ``rect`` is different from the last frame, by region; takes it into the frame."""
         new = self._screen.grab(rect).pixels
         old = self._frame[rect.y : rect.bottom, rect.x : rect.right]
         if new.shape != old.shape:  # the screen is being resized: its own report follows
-            return
+            return []
         changed = new != old
         for ignored in self._ignore:
             if common := ignored.intersection(rect):
@@ -201,11 +205,9 @@ class Tracker:
                     common.y - rect.y : common.bottom - rect.y, common.x - rect.x : common.right - rect.x
                 ] = False
         found = components(changed, rect.x, rect.y)
-        if not found:
-            return
-        old[:] = new
-        for part in found:
-            self._note(part, now)
+        if found:
+            old[:] = new
+        return found
 
     def _note(self, part: Rect, now: float) -> None:
         region = self.motion.note(part, Beat(now, not self.acting, self._act, now - self._act_began))
