@@ -134,6 +134,7 @@ class Work:
         finally:
             control.close()
             record.close()
+            await asyncio.sleep(0)  # lets what was put in line be sent
             await self.link.flush(0.5)
             following.cancel()
 
@@ -343,7 +344,8 @@ class Work:
         status["audit_hash"] = event["hash"]
         scrubbed = json.loads(record.log.scrub(json.dumps(status)))
         write_private(self.directory / "result.json", json.dumps(scrubbed, indent=1))
-        self.link.send(StatusFrame(status=scrubbed))
+        # In line behind the events, which other threads may have put there.
+        self._loop.call_soon_threadsafe(self.link.send, StatusFrame(status=scrubbed))
 
     async def last_look(self, record: Record) -> str | None:
         """Keep the last picture and finish the recording, as far as they can be had in time."""

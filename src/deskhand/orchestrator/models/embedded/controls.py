@@ -49,14 +49,14 @@ def _press_one(scene: Scene, at: int) -> tuple[int, Json | Move]:
         used, (found, wanted) = 1, inside
     if found.node is None:
         return 1, missing(scene, wanted, found, matching.PRESS, "press")
-    return used, click(found.node, button=clause.button, count=clause.count)
+    return used, click(scene.screen, found.node, button=clause.button, count=clause.count)
 
 
 def command(scene: Scene) -> Move:
     """A verb that is a button's name."""
     found, wanted = named(scene, scene.clause.items[0], matching.PRESS)
     if found.node is not None and found.fit >= PART:
-        return Act(steps=(click(found.node),))
+        return Act(steps=(click(scene.screen, found.node),))
     return missing(scene, wanted, found, matching.PRESS, "press")
 
 
@@ -110,7 +110,7 @@ def compute(scene: Scene) -> Move:
             # something is left in it that would be computed along
             return Act(steps=({"kind": "fill", "target": field.ref, "text": ""},), items=(0,), done=False)
         reached = tuple(range(start + 1, start + len(part) + 1))
-        steps = tuple(click(node) for node in keys if node is not None)
+        steps = tuple(click(scene.screen, node) for node in keys if node is not None)
         return Act(steps=steps, items=reached, done=reached[-1] >= len(signs))
     if start == 0 and scene.tried and field is not None:
         typed = {"kind": "fill", "target": field.ref, "text": expression.translate(_TYPED)}

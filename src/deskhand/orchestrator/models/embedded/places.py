@@ -36,7 +36,7 @@ def open_(scene: Scene) -> Move:
         found = find(wanted, screen, matching.PRESS)
         sure = SAME if not wanted.roles else PART
         if found.node is not None and found.fit >= sure and matching.PRESS[found.node.role] < 4:
-            return Act(steps=(click(found.node),))
+            return Act(steps=(click(screen, found.node),))
         if wanted.roles:
             return missing(scene, wanted, found, matching.PRESS, "open")
     return _go_to(scene, item.text)
@@ -103,7 +103,9 @@ def close(scene: Scene) -> Move:
         button = find(
             phrase("Close", quoted=True), screen, matching.PRESS, screen.inside(screen.index(dialog))
         ).node
-        return Act(steps=(click(button) if button is not None else {"kind": "key", "keys": "Escape"},))
+        return Act(
+            steps=(click(screen, button) if button is not None else {"kind": "key", "keys": "Escape"},)
+        )
     here = normal(name) in HERE
     window = next((each for each in screen.windows if each.active), None) if here else screen.window_for(name)
     if window is not None:
@@ -112,7 +114,7 @@ def close(scene: Scene) -> Move:
         return Next()
     found = find(phrase(f"Close {name}"), screen, matching.PRESS)
     if found.node is not None:
-        return Act(steps=(click(found.node),))
+        return Act(steps=(click(screen, found.node),))
     return missing(scene, phrase(text), found, matching.HOLD, "close")
 
 

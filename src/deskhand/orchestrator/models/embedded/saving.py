@@ -11,6 +11,7 @@ from deskhand.orchestrator.models.embedded.matching import SAME, find, phrase
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Fail, Look, Move, Next, Scene
 from deskhand.orchestrator.models.embedded.places import open_dialog
 from deskhand.orchestrator.models.embedded.screen import Screen
+from deskhand.orchestrator.models.embedded.targets import click
 
 # What dialogs call the field for the name.
 _FIELD_NAMES = ("Name", "File name", "Filename", "Location", "Save as")
@@ -52,7 +53,7 @@ def _request(scene: Scene, *, as_new: bool) -> Move:
     name = "Save As" if as_new else "Save"
     found = find(phrase(name, quoted=True), scene.screen, {"menuitem": 0, "button": 1})
     if found.node is not None and found.fit >= SAME and not scene.tried:
-        return Act(steps=({"kind": "invoke", "target": found.node.ref},), done=False, stage=_ASKED)
+        return Act(steps=(click(scene.screen, found.node),), done=False, stage=_ASKED)
     keys = "ctrl+shift+s" if as_new and scene.tried < 2 else "ctrl+s"
     return Act(steps=({"kind": "key", "keys": keys},), done=False, stage=_ASKED)
 
@@ -63,11 +64,12 @@ def _save_dialog(screen: Screen) -> tuple[Node, Node] | None:
         if node.role not in ("dialog", "alertdialog", "window"):
             continue
         inside = screen.inside(i)
-        button = find(phrase("Save", quoted=True), screen, {"button": 0}, inside).node
+        buttons = find(phrase("Save", quoted=True), screen, {"button": 0}, inside)
         for name in _FIELD_NAMES:
             found = find(phrase(name, quoted=True), screen, {"textbox": 0, "combobox": 1}, inside)
-            if button is not None and found.node is not None and found.fit >= SAME:
-                return found.node, button
+            # the button may be disabled for as long as there is no name
+            if len(buttons.nodes) == 1 and found.node is not None and found.fit >= SAME:
+                return found.node, buttons.nodes[0]
     return None
 
 

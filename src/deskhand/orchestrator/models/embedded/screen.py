@@ -16,6 +16,9 @@ _LABELLED = FIELDS | TOGGLES | {"radio", "listbox", "button", "progressbar", "me
 _NAMED_BY_CONTENT = frozenset(
     {"button", "link", "option", "listitem", "cell", "gridcell", "row", "menuitem", "tab", "treeitem"}
 )
+_PLAIN = frozenset(
+    "text paragraph heading img generic strong emphasis code mark time cell gridcell insertion superscript subscript".split()
+)
 _BLOCKS = frozenset({"alert", "status", "log", "dialog", "alertdialog", "note", "tooltip"})
 _SILENT = frozenset(
     {"window", "application", "document", "menubar", "menu", "menuitem", "scrollbar", "separator"}
@@ -96,10 +99,9 @@ class Screen:
         return re.sub(r"\s*[\[(][^\[\]()]*[\])]$", "", self.nodes[index].description)
 
     def content(self, index: int) -> str:
-        """The words below an element that has no name of its own."""
-        return " ".join(
-            filter(None, (self.nodes[i].name or self.nodes[i].value or "" for i in self.inside(index)))
-        )
+        """The words below an element that are its own, not those of other controls in it."""
+        plain = (self.nodes[i] for i in self.inside(index) if self.nodes[i].role in _PLAIN)
+        return " ".join(filter(None, (each.name or each.value or "" for each in plain)))
 
     def label(self, index: int) -> str:
         """The text that a reader would take for the label of an unnamed control; empty when there is none."""

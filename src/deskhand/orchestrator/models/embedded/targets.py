@@ -100,9 +100,15 @@ def is_here(place: str, screen: Screen) -> bool:
     return normal(name) in HERE or screen.window_for(name) is not None or screen.root_for(name) is not None
 
 
-def click(node: Node, *, button: str = "left", count: int = 1) -> Json:
-    """The step that presses an element; what is in a closed menu has no place to click and is invoked."""
-    if node.rect is None and button == "left" and count == 1:
+def click(screen: Screen, node: Node, *, button: str = "left", count: int = 1) -> Json:
+    """The step that presses an element. What is in a closed menu is reached through the menu."""
+    plain = button == "left" and count == 1
+    if plain and node.role.startswith("menuitem") and "offscreen" in node.states:
+        above = (screen.nodes[i] for i in screen.above(screen.index(node)))
+        way = [each.name for each in above if each.role in ("menuitem", "menu") and each.name]
+        if way:
+            return {"kind": "menu", "path": [*reversed(way), node.name]}
+    if plain and node.rect is None:
         return {"kind": "invoke", "target": node.ref}
     step: Json = {"kind": "click", "target": node.ref}
     if button != "left":

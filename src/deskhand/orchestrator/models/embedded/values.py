@@ -150,7 +150,7 @@ def _choose_node(screen: Screen, node: Node) -> Act | Next:
     if node.role in TOGGLES:
         return Act(steps=({"kind": "toggle", "target": node.ref, "on": True},))
     if node.role in ("button", "menuitem", "link"):
-        return Act(steps=(click(node),))
+        return Act(steps=(click(screen, node),))
     return Act(steps=({"kind": "select", "target": node.ref},))
 
 
