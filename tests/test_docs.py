@@ -69,9 +69,11 @@ def test_a_python_snippet_runs(block: Block, tmp_path: Path) -> None:
     assert block.prints in _run([sys.executable, "-W", "error", "-c", block.text], tmp_path)
 
 
-@pytest.mark.parametrize("block", [block for block in _blocks("sh") if not block.why], ids=str)
-def test_a_shell_snippet_runs(block: Block, tmp_path: Path) -> None:
-    assert block.prints in _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
+@pytest.mark.parametrize("page", sorted({block.page for block in _blocks("sh") if not block.why}))
+def test_the_shell_snippets_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
+    for block in _blocks("sh"):
+        if block.page == page and not block.why:
+            assert block.prints in _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
 
 
 @pytest.mark.parametrize("block", _blocks("json", "toml"), ids=str)

@@ -123,7 +123,9 @@ def test_a_page_is_driven_by_a_model_over_its_api(model: str, wire: Wire) -> Non
             return {"calls": [{"name": "finish", "input": done}]}
 
         wire.play(reply)
-        status = computer_task("Order a green mug for Zoë", 60, model, expect=["status:has-text('Zoë')"])
+        status = computer_task(
+            "Order a green mug for Zoë: press Buy", 60, model, expect=["status:has-text('Zoë')"]
+        )
     _assert_done(status)
     [(form, confirmation)] = order.orders
     assert (form["name"], form["colour"]) == ("Zoë", "Green")
