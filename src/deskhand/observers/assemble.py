@@ -10,7 +10,7 @@ from typing import Final
 from deskhand.messages import Node, Rect, WindowInfo
 from deskhand.observers.atspi import Handle
 from deskhand.observers.harvest import Harvest, Raw
-from deskhand.observers.node import CONTAINERS, comparable, text_of, walk
+from deskhand.observers.node import CONTAINERS, comparable, walk
 from deskhand.observers.roles import ARIA_OF
 
 _INTERACTIVE: Final = frozenset(
@@ -29,6 +29,7 @@ _SAME_STATES: Final = frozenset(
 )
 _ORDERED: Final = CONTAINERS | {"window", "dialog", "form", "toolbar"}
 _WIDGET_CLASS: Final = re.compile(r"(Gtk|Adw|Gd|Hdy|Gsk)[A-Z]\w*")
+_POPOVER: Final = re.compile(r"GtkPopover(Menu)?")
 _CAMEL_CASE: Final = re.compile(r"(?:[A-Z][a-z]+){2,}")
 _CONTENT_CHARS: Final = 200
 
@@ -106,8 +107,12 @@ class _Builder:
             if ready:
                 self.done[path] = self._node(raw, place, visible)
                 continue
+            popup = self._popup(raw, place)
+            if popup is not None:
+                place = popup
+            elif self.gtk4 and _POPOVER.fullmatch(raw.name):
+                visible = False  # closed: it says it is visible all the same
             visible = visible and (path == self.top or self.reading.on_screen(raw))
-            place = self._rebased(raw, place)
             stack.append((path, place, visible, True))
             for child in raw.children:
                 if child in self.reading.raws and child not in seen:
@@ -131,11 +136,11 @@ class _Builder:
         left, top = (area.width - scale * size.width) / 2, (area.height - scale * size.height) / 2
         return _Place(area.x + left - scale * size.x, area.y + top - scale * size.y, scale, True)
 
-    def _rebased(self, raw: Raw, place: _Place) -> _Place:
+    def _popup(self, raw: Raw, place: _Place) -> _Place | None:
         """GTK 4 gives what is in a popover the wrong origin: take it from the popover's own X window."""
         rect = raw.window_extents
-        if not self.gtk4 or rect is None or not self.popups:
-            return place
+        if not self.gtk4 or rect is None:
+            return None
         for popup in self.popups:
             if (popup.rect.width, popup.rect.height) == (
                 round(rect.width * place.scale),
@@ -156,9 +161,16 @@ class _Builder:
         role = self._role(raw)
         if role == "button" and (inner := _same_button(children)) is not None:
             return inner
+        if role == "cell" and children and all(child.role == "cell" for child in children):
+            children = _one_cell(children)
         if role in _ORDERED:
             children = _in_reading_order(children)
         name, value = self._name_and_value(raw, role, children)
+        if role == "combobox" and self.gtk4:
+            # Of the list only what is chosen is there: that is the value. A popover is another matter.
+            children = [child for child in children if child.role == "menu"]
+        if role == "cell" and [child.name for child in children] == [name]:
+            children = []
         states = self._states(raw, role, visible)
         app = self.reading.app
         return Node(
@@ -170,8 +182,20 @@ class _Builder:
             rect=place.screen(raw) if visible else None,
             app=app.name,
             window=self.title,
-            handle=Handle(app.bus, raw.path, app.pid, raw.interfaces, raw.parent, raw.index),
+            handle=self._handle(raw),
             children=tuple(children),
+        )
+
+    def _handle(self, raw: Raw) -> Handle:
+        app = self.reading.app
+        return Handle(
+            app.bus,
+            raw.path,
+            pid=app.pid,
+            interfaces=raw.interfaces,
+            parent=raw.parent,
+            toolkit=app.toolkit,
+            index=raw.index,
         )
 
     def _role(self, raw: Raw) -> str:
@@ -206,7 +230,9 @@ class _Builder:
     def _name_and_value(self, raw: Raw, role: str, children: Sequence[Node]) -> tuple[str, str | None]:
         name, value = self._own_name(raw), raw.value
         editable = "editable" in raw.states or role in ("textbox", "searchbox")
-        if role == "combobox" and name and name in {each.name for each in walk(children)}:
+        if role == "combobox" and self.gtk4:
+            value = value or _inside(children, name)
+        elif role == "combobox" and name and name in {each.name for each in walk(children)}:
             name, value = "", name  # GTK 3 names a combo box after what is chosen in it
         if (
             value is not None
@@ -218,8 +244,7 @@ class _Builder:
         if not name:
             name = " ".join(filter(None, (self._label(path) for path in raw.labelled_by)))
         if not name and role in _NAMED_BY_CONTENT:
-            words = text_of(Node(role="generic", children=tuple(c for c in children if c.role != "menuitem")))
-            name = " ".join(words.split())[:_CONTENT_CHARS]
+            name = _words(children)[:_CONTENT_CHARS]
         if not name and role in _INTERACTIVE:
             name = raw.description  # a tooltip is the last resort, as in ARIA's rules for names
         return name, value
@@ -247,6 +272,32 @@ class _Builder:
 
 
 # --- reading order and labels -------------------------------------------------------------------------------------
+
+
+def _one_cell(cells: Sequence[Node]) -> list[Node]:
+    """What a cell that GTK 3 makes of several renderers (icon, text, the same text again) says: each thing once."""
+    return list({(cell.name, cell.value): cell for cell in cells if cell.name or cell.value}.values())
+
+
+def _words(nodes: Sequence[Node]) -> str:
+    """What can be read in some nodes, nothing twice in a row, without what is hidden and what hangs off in a menu."""
+    words: list[str] = []
+    stack = list(nodes)[::-1]
+    while stack:
+        node = stack.pop()
+        if "offscreen" in node.states or node.role in ("menu", "menuitem"):
+            continue
+        said = " ".join((node.name or node.value or "").split())
+        if said and words[-1:] != [said]:
+            words.append(said)
+        stack.extend(reversed(node.children))
+    return " ".join(words)
+
+
+def _inside(children: Sequence[Node], name: str) -> str | None:
+    """The words in a combo box, if they are few enough to be what is chosen in it."""
+    words = _words(children).removeprefix(name).strip()
+    return words if 0 < len(words) <= 100 else None
 
 
 def _same_button(children: Sequence[Node]) -> Node | None:
@@ -301,7 +352,7 @@ def _label_by_neighbours(root: Node) -> Node:
                 taken.add(comparable(node.name))
             elif node.rect is not None:
                 fields.append(node)
-        inside = node.role in _ORDERED or node.role in ("group", "tabpanel")
+        inside = loose and (node.role in _ORDERED or node.role in ("tablist", "tab", "tabpanel"))
         stack.extend((child, inside) for child in node.children)
     names: dict[int, str] = {}
     pairs = [

@@ -87,6 +87,7 @@ class Handle:
     interfaces: frozenset[str] = field(default=frozenset(), compare=False)
     """Without the common prefix: ``Action``, ``Text``…"""
     parent: str = field(default="", compare=False)
+    toolkit: str = field(default="", compare=False)
     index: int = field(default=-1, compare=False)
     """Its place among its parent's children; -1 when the app did not say."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from deskhand.messages import Node
@@ -53,7 +53,7 @@ def compare(old: Sequence[Node], new: Sequence[Node]) -> Delta:
     return Delta(
         appeared=tuple((e.node, e.holder) for k, e in after.items() if k in come and e.above not in come),
         vanished=tuple((e.node, e.holder) for k, e in before.items() if k in gone and e.above not in gone),
-        changed=tuple((was, now) for was, now in changed if _look(was) != _look(now)),
+        changed=tuple((was, now) for was, now in changed if _differ(was, now)),
     )
 
 
@@ -101,7 +101,7 @@ def _change(was: Node, now: Node) -> str:
         said.append(quote(was.name, 100))
     if was.value != now.value and "password" not in now.states:
         said.append(f"value {quote(was.value, 100)}" if was.value is not None else "no value")
-    lost = sorted(_visible_states(was) - now.states)
+    lost = sorted(_visible_states(was) - now.states - {"focused"})
     gained = [f"not {state}" for state in sorted(_visible_states(now) - was.states)]
     if lost or gained:
         said.append(" ".join([*lost, *gained]))
@@ -112,6 +112,11 @@ def _change(was: Node, now: Node) -> str:
 
 def _visible_states(node: Node) -> frozenset[str]:
     return node.states - {"offscreen", "editable", "multiline", "active"}
+
+
+def _differ(was: Node, now: Node) -> bool:
+    """Whether there is something to tell. What lost the focus is told by what got it."""
+    return _look(was) != _look(replace(now, states=now.states | (was.states & {"focused"})))
 
 
 def _look(node: Node) -> tuple[object, ...]:

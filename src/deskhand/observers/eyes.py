@@ -16,7 +16,7 @@ from deskhand.observers.look import Look, Reader, find_again, has_tree, shows_pa
 from deskhand.observers.native import NativeTree
 from deskhand.observers.node import comparable, flatten, quote, spellings
 from deskhand.observers.page import Browser
-from deskhand.observers.refs import RefTable
+from deskhand.observers.refs import TITLED, RefTable
 from deskhand.observers.screen import picture
 from deskhand.observers.selector import parse_selector
 from deskhand.observers.serialize import LIMIT_CHARS, describe, render
@@ -125,7 +125,9 @@ class Eyes:
             else:
                 continue
             self._seen[key] = root
-        for key in [key for key in self._seen if key not in current]:
+        for key in [
+            key for key, root in self._seen.items() if key not in current and not _silent(root, look)
+        ]:
             gone = self._seen.pop(key)
             if gone.source == "native":
                 body.append(f"- {gone.role} {quote(gone.name, 80)} closed")
@@ -155,7 +157,8 @@ class Eyes:
         what = f"{ref} ({was.role} {quote(was.name, 80)})"
         if now is None:
             raise TargetError("stale_ref", f"{what} is gone: look at what is there now")
-        if now.role != was.role or comparable(now.name) != comparable(was.name):
+        renamed = comparable(now.name) != comparable(was.name) and was.role not in TITLED
+        if now.role != was.role or renamed:
             raise TargetError("stale_ref", f"{what} has become {now.role} {quote(now.name, 80)}: look again")
         (node,) = self._refs.show((now,))
         return node, was.rect is not None and node.rect is not None and node.rect != was.rect
@@ -184,6 +187,7 @@ class Eyes:
             popups=look.popups,
             roots=self._refs.show(look.roots),
             notes=look.notes,
+            silent=look.silent,
         )
         return self._last
 
@@ -267,6 +271,11 @@ class Eyes:
             kind=kind,
             url=page.url if page is not None and kind == "page" else "",
         )
+
+
+def _silent(root: Node, look: Look) -> bool:
+    """Whether a tree is missing only because it could not be read."""
+    return (root.handle.pid if isinstance(root.handle, Handle) else 0) in look.silent
 
 
 def _identity(root: Node) -> Hashable:

@@ -96,22 +96,20 @@ class Harvest:
 
 async def harvest(bus: Bus, app: App) -> Harvest:
     """Read an app whole. NotAnswering when it does not answer; an app that is gone has no windows."""
+    # The small call tells a frozen app from one whose big answer takes a while; all are on their way at once.
+    cache = asyncio.ensure_future(bus.call(app.bus, CACHE, "Cache", "GetItems", timeout=_CACHE_DEADLINE))
+    about = asyncio.ensure_future(_introduce(bus, app))
     try:
-        # The small call tells a frozen app from one whose big answer takes a while; both are on their way at once.
-        items, tops, _ = await asyncio.gather(
-            bus.call(app.bus, CACHE, "Cache", "GetItems", timeout=_CACHE_DEADLINE),
-            bus.call(app.bus, ROOT, "Accessible", "GetChildren"),
-            _introduce(bus, app),
-            return_exceptions=True,
-        )
+        tops = await bus.call(app.bus, ROOT, "Accessible", "GetChildren")
+        await asyncio.wait({cache, about})
+    except TimeoutError:
+        raise NotAnswering(app.name or f"the app with pid {app.pid}") from None
     except CallFailed:
         return Harvest(app, {}, [], True)
-    if isinstance(tops, TimeoutError):
-        raise NotAnswering(app.name or f"the app with pid {app.pid}")
-    if isinstance(tops, CallFailed):
-        return Harvest(app, {}, [], True)
-    if isinstance(tops, BaseException):
-        raise tops
+    finally:
+        cache.cancel()
+        about.cancel()
+        items, _ = await asyncio.gather(cache, about, return_exceptions=True)
     raws: dict[str, Raw] = {}
     if not isinstance(items, BaseException):
         for item in items[0][:MOST]:

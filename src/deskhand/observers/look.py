@@ -31,6 +31,8 @@ class Look:
     roots: tuple[Node, ...] = ()
     notes: tuple[str, ...] = ()
     """What could not be read, and what happened by itself."""
+    silent: frozenset[int] = frozenset()
+    """The pids whose trees could not be read: nothing is known of what they show. The browser's page is 0."""
 
     @property
     def active(self) -> WindowInfo | None:
@@ -73,13 +75,14 @@ class Reader:
         """Everything there is. An app that does not answer is left out and noted."""
         windows, popups = await asyncio.to_thread(self._windows)
         notes: list[str] = []
+        silent: set[int] = set()
         pids = list(dict.fromkeys(w.pid for w in windows if w.pid is not None and self._is_native(w)))
         # What has a popup but no window of its own (a tray, a desktop) is there, too.
         pids += [
             p.pid for p in popups if p.pid is not None and p.pid not in pids and not self.browser.owns(p)
         ]
-        native = [self._native_roots(pid, windows, popups, notes) for pid in pids]
-        page = [self._page_roots(windows, notes)] if self._shows_page(windows) else []
+        native = [self._native_roots(pid, windows, popups, notes, silent) for pid in pids]
+        page = [self._page_roots(windows, notes, silent)] if self._shows_page(windows) else []
         trees = await asyncio.gather(*page, *native)
         notes.extend(self.browser.notices())
         return Look(
@@ -87,6 +90,7 @@ class Reader:
             popups=popups,
             roots=_by_window([root for tree in trees for root in tree], windows, self.browser),
             notes=tuple(mask_text(note, self._secrets) for note in notes),
+            silent=frozenset(silent),
         )
 
     async def again(self, node: Node) -> tuple[Node, ...]:
@@ -117,13 +121,19 @@ class Reader:
         return self.browser.running and any(shows_page(window, self.browser) for window in windows)
 
     async def _native_roots(
-        self, pid: int, windows: Sequence[WindowInfo], popups: Sequence[WindowInfo], notes: list[str]
+        self,
+        pid: int,
+        windows: Sequence[WindowInfo],
+        popups: Sequence[WindowInfo],
+        notes: list[str],
+        silent: set[int],
     ) -> tuple[Node, ...]:
         try:
             return await self._read(pid, windows, popups)
         except NotAnswering:
             title = next((window.title for window in windows if window.pid == pid), f"process {pid}")
             notes.append(f"{quote(title, 80)} is not answering (busy or frozen); its elements cannot be read")
+            silent.add(pid)
             return ()
 
     async def _read(
@@ -137,11 +147,14 @@ class Reader:
             roots = tuple(root for root in roots if not _BROWSER_TITLE.search(root.name))
         return mask_tree(roots, self._secrets)
 
-    async def _page_roots(self, windows: Sequence[WindowInfo], notes: list[str]) -> tuple[Node, ...]:
+    async def _page_roots(
+        self, windows: Sequence[WindowInfo], notes: list[str], silent: set[int]
+    ) -> tuple[Node, ...]:
         try:
             return await self._page(windows)
         except TargetError as error:
             notes.append(f"browser: {error}")
+            silent.add(0)
             return ()
 
     async def _page(self, windows: Sequence[WindowInfo]) -> tuple[Node, ...]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from deskhand.errors import DesktopError, Effect, TargetError
 from deskhand.messages import Node, WindowInfo
 from deskhand.observers.assemble import assemble
 from deskhand.observers.atspi import (
-    DEADLINE,
     NULL,
     REGISTRY,
     ROOT,
@@ -35,14 +33,6 @@ _ACTIONS: Final[dict[str, tuple[str, ...]]] = {
     "select": ("select", "click", "press", "activate"),
 }
 """What may be called which, the best first. An action that is not named here is never taken for one that is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """An element found again: ``node`` as it is now, and whether it stands elsewhere than it was seen."""
-
-    node: Node
-    moved: bool
 
 
 class NativeTree:
@@ -100,21 +90,6 @@ class NativeTree:
         trees = await asyncio.gather(*(harvest(self._bus, app) for app in apps))
         return tuple(root for tree in trees for root in assemble(tree, windows, popups))
 
-    async def refresh(
-        self, node: Node, windows: Sequence[WindowInfo] = (), popups: Sequence[WindowInfo] = ()
-    ) -> Fresh:
-        """The element as it is now. TargetError ``stale_ref`` when it is gone or is no longer what it was."""
-        handle = handle_of(node)
-        roots = await self.read(handle.pid, windows, popups)
-        same = next((each for each in walk(roots) if each.handle == handle), None)
-        what = f"{node.role} {quote(node.name, 80)}"
-        if same is None:
-            raise TargetError("stale_ref", f"{what} is gone: observe again")
-        if same.role != node.role or comparable(same.name) != comparable(node.name):
-            now = f"{same.role} {quote(same.name, 80)}"
-            raise TargetError("stale_ref", f"{what} has become {now}: observe again")
-        return Fresh(same, moved=node.rect is not None and same.rect is not None and same.rect != node.rect)
-
     # --- acting -----------------------------------------------------------------------------------------------
 
     async def actions(self, node: Node) -> tuple[str, ...]:
@@ -134,11 +109,13 @@ class NativeTree:
         ``done`` when the app says it did it; ``dispatched`` when it has not answered yet (a modal dialog may be open:
         look); ``effect_unknown`` when it says it did not; ``not_supported`` when it offers no action of that meaning.
         """
+        handle = handle_of(node)
+        if _deafens(node, handle):
+            return "not_supported"
         offered = [name.casefold().replace("_", " ") for name in await self.actions(node)]
         wanted = next((name for name in _ACTIONS.get(action, (action,)) if name in offered), None)
         if wanted is None:
             return "not_supported"
-        handle = handle_of(node)
         answer = await self._ask(handle, "Action", "DoAction", "i", offered.index(wanted))
         return _effect(answer)
 
@@ -265,6 +242,18 @@ class NativeTree:
         self._apps[bus] = App(bus, int(pid))
 
 
+def _deafens(node: Node, handle: Handle) -> bool:
+    """Whether the element's own action could make its app deaf.
+
+    GTK 3 runs it inside the handling of our call: when it opens a dialog the old way (``gtk_dialog_run``), the app
+    answers nothing on this bus until the dialog is closed. So what can be clicked is to be clicked, and an item of a
+    closed menu is to be reached through its menu.
+    """
+    if handle.toolkit != "gtk":
+        return False
+    return node.role.startswith("menuitem") or (node.rect is not None and "offscreen" not in node.states)
+
+
 def handle_of(node: Node) -> Handle:
     """The native handle of a node. TargetError when it is not a native one."""
     if not isinstance(node.handle, Handle):
@@ -288,6 +277,3 @@ def _effect(answer: bool | None) -> Effect:
     if answer is None:
         return "dispatched"
     return "done" if answer else "effect_unknown"
-
-
-__all__ = ["ACTION_DEADLINE", "DEADLINE", "Fresh", "NativeTree", "handle_of"]

@@ -44,6 +44,8 @@ STATES: Final = frozenset(
 CONTAINERS: Final = frozenset({"generic", "group", "none", "presentation", "rowgroup", "section"})
 """Roles that say nothing by themselves: shown only when they have a name."""
 
+_JOINERS = "\u200c\u200d"  # of scripts and emoji: without them the words are other words
+_MARKS = "\u00ad\u061c\u200b\u200e\u200f\ufeff"  # seen by nobody, and not compared (see `normalise`)
 _SPACES = re.compile(r"\s+")
 _LINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
@@ -95,8 +97,10 @@ def quote(text: str, limit: int = 200) -> str:
 def _escape(char: str) -> str:
     if char in '"\\':
         return "\\" + char
-    if char == " " or char.isprintable():
+    if char == " " or char.isprintable() or char in _JOINERS:
         return char
+    if char in _MARKS:
+        return ""
     return f"\\{ord(char):x} "
 
 

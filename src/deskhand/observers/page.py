@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from deskhand.errors import DesktopError, MissingPart, TargetError, ToolError
 from deskhand.messages import Node, WindowInfo
-from deskhand.observers.node import clean_name, comparable, quote, walk
+from deskhand.observers.node import clean_name, comparable, quote
 from deskhand.observers.page_tree import PageHandle, read_page
 
 if TYPE_CHECKING:
@@ -250,18 +250,6 @@ class Browser:
             return (Node(role="document", name="this page has crashed", source="page", app="browser"),)
         window = next((window for window in windows if self.owns(window)), None)
         return (await self._read(page, window),)
-
-    async def refresh(self, node: Node, windows: Sequence[WindowInfo] = ()) -> Node:
-        """The element as it is now. TargetError ``stale_ref`` when it is gone or is no longer what it was."""
-        what = f"{node.role} {quote(node.name, 80)}"
-        roots = await self.snapshot(windows)
-        found = next((each for each in walk(roots) if each.handle == node.handle), None)
-        if found is None:
-            raise TargetError("stale_ref", f"{what} is gone from the page: observe again")
-        if found.role != node.role or comparable(found.name) != comparable(node.name):
-            now = f"{found.role} {quote(found.name, 80)}"
-            raise TargetError("stale_ref", f"{what} has become {now}: observe again")
-        return found
 
     async def read(self, url: str) -> Node:
         """Another page, read in a tab behind the current one, which is closed again."""

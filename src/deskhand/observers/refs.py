@@ -15,6 +15,10 @@ CAPACITY: Final = 50_000
 """Elements remembered; the longest unseen are forgotten first."""
 
 
+TITLED: Final = frozenset({"window", "document"})
+"""Roles whose name is a title that comes and goes with what they show: they stay the same."""
+
+
 class RefTable:
     """Gives every element that is shown a ref, the same one as long as it lives and is called the same.
 
@@ -60,7 +64,7 @@ class RefTable:
         raise TargetError("not_found", f"there is no ref {ref}: {known}")
 
     def _ref(self, node: Node) -> str:
-        key = (node.source, node.handle, node.role, node.name)
+        key = (node.source, node.handle, node.role, "" if node.role in TITLED else node.name)
         ref = self._refs.get(key)
         if ref is None:
             self._last += 1

@@ -26,6 +26,10 @@ _SHOWN_STATES: Final = (
 ).split()
 _SILENT: Final = frozenset({"separator", "scrollbar", "presentation", "none"})
 _NO_REF: Final = frozenset({"text", "separator", "scrollbar", "presentation", "none"})
+_SPEAKING: Final = frozenset({"img", "cell", "caption", "paragraph"})
+"""Roles that are left out when they say nothing."""
+_WHOLE: Final = frozenset("button menuitem menuitemcheckbox menuitemradio".split())
+"""Roles whose name says all that the text inside them says (but for a shortcut)."""
 _SEQUENCES: Final = frozenset(
     "listitem option row treeitem cell gridcell menuitem tab link text button article checkbox radio img".split()
 )
@@ -68,6 +72,8 @@ def describe(node: Node, *, detail: bool = False) -> str:
     if node.ref and node.role not in _NO_REF:
         parts.append(f"[{node.ref}]")
     parts.extend(state for state in _SHOWN_STATES if state in node.states)
+    if is_hidden(node):
+        parts.append("offscreen")
     if (
         node.description
         and (detail or not node.name)
@@ -93,7 +99,10 @@ def takes_ref(node: Node) -> bool:
 
 def is_wrapper(node: Node) -> bool:
     """Whether a node says nothing by itself, so that only its children are shown."""
-    return node.role in CONTAINERS and not node.name and not node.value and "focused" not in node.states
+    if node.role not in CONTAINERS or node.value or "focused" in node.states:
+        return False
+    # What toolkits call their boxes is for their programmers ("PathBar Layer").
+    return not node.name or (node.role == "generic" and node.source == "native" and bool(node.children))
 
 
 def is_hidden(node: Node) -> bool:
@@ -114,7 +123,10 @@ def _lines(roots: Sequence[Node], detail: bool) -> Iterator[_Line]:
         if isinstance(item, str):
             yield _Line(depth, item)
             continue
-        children = _children(item.children, item.name)
+        inside = [
+            each for each in item.children if not (item.role in _WHOLE and item.name and each.role == "text")
+        ]
+        children = _children(inside, item.name)
         text = f"- {describe(item, detail=detail)}"
         if not children and (hidden := _hidden_items(item)):
             text += f" ({hidden} items)"
@@ -150,8 +162,12 @@ def _unfolded(nodes: Iterable[Node]) -> Iterator[Node]:
             continue
         if is_wrapper(node):
             stack.extend(reversed(node.children))
-        elif node.role not in _SILENT:
+        elif node.role not in _SILENT and not (node.role in _SPEAKING and _says_nothing(node)):
             yield node
+
+
+def _says_nothing(node: Node) -> bool:
+    return not (node.name or node.value or node.description or node.children or "focused" in node.states)
 
 
 def _windowed(nodes: Sequence[Node]) -> list[Node | str]:
