@@ -43,6 +43,7 @@ _DRAG_DWELL_MS = 60  # over the place of the drop, so that it can accept before 
 _TYPE_CHUNK = 64  # key strokes between two round trips, to bound what the server has to queue
 
 _SHIFT = "Shift_L"
+_CAPS = "Caps_Lock"
 
 
 class XInput:
@@ -65,6 +66,8 @@ class XInput:
         self._shifted_by: dict[int, int] = {}
         """Keycodes that are held together with a Shift that the caller did not ask for."""
         self._last_click: tuple[float, Point, int] | None = None
+        self._caps_meant = False
+        """Whether Caps Lock is on because it was pressed here: then text comes out as it does on a keyboard."""
 
     # --- pointer ------------------------------------------------------------------------------------------------------
 
@@ -144,6 +147,7 @@ class XInput:
             else:
                 self._release(canonical)
             self._done()
+            self._note_caps(canonical)
 
     def chord(self, names: Sequence[str], *, hold: float = 0.0) -> None:
         """Press in order, hold for ``hold`` seconds, release in reverse order, whatever happens in between."""
@@ -160,18 +164,20 @@ class XInput:
                     with contextlib.suppress(DesktopError):
                         self._release(key)
             self._done()
+            self._note_caps(*keys)
 
     def type(self, text: str) -> None:
         """Type any Unicode text exactly, newline as Return and tab as Tab, whatever the layout holds.
 
-        InvalidStep for other control characters and lone surrogates, before anything is typed.
+        A Caps Lock that somebody left on is taken off meanwhile; one that was pressed through `key` or `chord` was
+        meant, and counts. InvalidStep for other control characters and lone surrogates, before anything is typed.
         """
         syms = [_typed_keysym(character) for character in text.replace("\r\n", "\n")]
         with self._lock:
             keymap = self._current_keymap()
-            caps = caps_lock_is_on(self._x)
+            caps = not self._caps_meant and caps_lock_is_on(self._x)
             if caps:
-                self._tap("Caps_Lock")
+                self._tap(_CAPS)
             try:
                 for batch in keymap.batches(syms):
                     if keymap.reuses(batch):
@@ -180,7 +186,7 @@ class XInput:
                     self._type(batch, keymap)
             finally:
                 if caps:
-                    self._tap("Caps_Lock")
+                    self._tap(_CAPS)
                 self._done()
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -296,6 +302,10 @@ class XInput:
         self._code(press.code, False)
         if (shift := self._shifted_by.pop(press.code, None)) is not None:
             self._code(shift, False)
+
+    def _note_caps(self, *names: str) -> None:
+        if _CAPS in names:
+            self._caps_meant = caps_lock_is_on(self._x)
 
     def _tap(self, name: str) -> None:
         self._press(name)
