@@ -208,9 +208,11 @@ class Region:
 
         What was drawn larger within the last half of that is not it: text being written, a bar that fills.
         """
-        if (self.is_caret() and len(self.beats) > 1) or self.is_clock():
-            return True
         recent = [beat for beat in self.beats if beat.time >= since]
+        if self.is_caret():  # to come once may be the act's doing, to blink is not
+            return len(recent) > 1
+        if self.is_clock():
+            return True
         if len(recent) < 4 or recent[-1].time - recent[0].time < span or max(_gaps(recent)) > 2 * _BURST:
             return False
         return now - self.grown_at >= span / 2

@@ -181,14 +181,16 @@ class Settler:
     ) -> tuple[Settled | None, float]:
         """The verdict, or None and when to judge again if nothing changes until then."""
         end = baseline.began + cap
-        cycling = [
+        going_on = [
             seen for seen in baseline.seen.values() if seen.region.cycles(baseline.began, now, RESIDUAL)
         ]
-        drawing = [seen for seen in baseline.seen.values() if seen not in cycling]
+        drawing = [seen for seen in baseline.seen.values() if seen not in going_on]
+        turning = [seen for seen in going_on if seen.region.kind() not in ("caret", "clock")]
+        reacted = bool(drawing or turning) or self._stopped(baseline, now)
         if drawing:
             still_at = max(seen.last for seen in drawing) + self._settings.quiet
         else:
-            still_at = now if cycling or self._stopped(baseline, now) else baseline.began + react
+            still_at = now if reacted else baseline.began + react
         if now < min(still_at, end):
             return None, min(still_at, end)
         waiting = baseline.kind == "wait" and not baseline.seen
@@ -198,11 +200,11 @@ class Settler:
         verdict: Verdict
         if now < still_at:
             verdict = "still_changing"
-        elif baseline.seen or self._stopped(baseline, now):
+        elif reacted:
             verdict = "settled"
         else:
             verdict = "no_change"
-        return self._result(baseline, verdict, [seen.region for seen in cycling], thinking), now
+        return self._result(baseline, verdict, [seen.region for seen in going_on], thinking), now
 
     def _take_in(self, baseline: Baseline, now: float) -> None:
         """Sort new changes into what the act may have done and what was moving anyway; read the processor clock."""
