@@ -44,12 +44,10 @@ def test_a_process_does_not_end_with_the_thread_that_asked_for_it(household: Hou
 
 
 def test_ending_takes_the_whole_group(household: Household, tmp_path: Path) -> None:
-    process = household.start(
-        ["/bin/sh", "-c", f"sleep 61 & echo > {tmp_path}/up; wait"], env={"PATH": "/bin"}
-    )
-    reader = tmp_path / "up"
-    while not reader.exists():
-        assert not ended([process.pid], 0.01)
+    up = tmp_path / "up"
+    os.mkfifo(up)
+    process = household.start(["/bin/sh", "-c", f"sleep 61 & echo up > {up}; wait"], env={"PATH": "/bin"})
+    assert up.read_text() == "up\n"
     group = [process.pid, *descendants(process.pid)]
     assert len(group) == 2
     assert end([process]) == []
