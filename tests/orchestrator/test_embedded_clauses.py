@@ -107,7 +107,7 @@ GOALS = {
     "press File and open http://x.test/": ("press [File]", "open [http://x.test/]"),
     "In the search box type cats and press Enter": (
         "within [the search box]",
-        "type ='cats'",
+        "type ='cats' @the search box",
         "press [Enter]",
     ),
     "In the Save dialog press OK": ("within [the Save dialog]", "press [OK]"),
@@ -124,6 +124,27 @@ GOALS = {
     "close the window": ("close [the window]",),
     "set Password to <secret:pw> and log in": ("fill [Password] ='<secret:pw>'", "command [log in]"),
     "clear the Name field": ("fill [the Name field] =''",),
+    "Name: Ana. Colour: Blue. Press Buy.": ("fill [Name] ='Ana'", "fill [Colour] ='Blue'", "press [Buy]"),
+    "First, type Ana in Name. Second, choose Blue. Finally press Buy.": (
+        "type [Name] ='Ana'",
+        "choose [Blue]",
+        "press [Buy]",
+    ),
+    "enter ana as username and secret as password": ("type [username] ='ana'", "fill [password] ='secret'"),
+    "for the colour select Blue": ("choose [Blue] @the colour",),
+    "make sure Blue is selected": ("check [Blue] on",),
+    "Add 17 and 25 in the calculator and tell me the sum": (
+        "compute ='17 + 25' @the calculator",
+        "read [the sum]",
+    ),
+    "Use sum-app to subtract 8 from 50": ("within [sum-app]", "compute ='50 − 8'", "read [result]"),
+    "enter 12*34 followed by Enter": ("type ='12*34'", "press [Enter]"),
+    "choose Italy in the Country list, then press Back, Next": (
+        "choose [Italy] @the Country list",
+        "press [Back | Next]",
+    ),
+    "What is the heading on http://x.test/?": ("open [http://x.test/]", "read [the heading]"),
+    "type 'x' in Name and confirm with OK": ("type [Name] ='x'", "press [OK]"),
     "run zenity --forms --add-entry=Name": ("open [zenity --forms --add-entry=Name]",),
 }
 

@@ -367,7 +367,7 @@ def editor(title: str, *children: Node) -> Node:
 
 def saving(world: World, step: Json, aimed: Node | None) -> str | None:
     """Save As brings a dialog; its Save gives the window the file's name."""
-    if step["kind"] == "invoke":
+    if step["kind"] == "menu":
         box = node(
             "dialog",
             "Save As",

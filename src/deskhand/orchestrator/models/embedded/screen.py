@@ -17,7 +17,7 @@ _NAMED_BY_CONTENT = frozenset(
     {"button", "link", "option", "listitem", "cell", "gridcell", "row", "menuitem", "tab", "treeitem"}
 )
 _PLAIN = frozenset(
-    "text paragraph heading img generic strong emphasis code mark time cell gridcell insertion superscript subscript".split()
+    "text paragraph heading img generic strong emphasis code mark time cell gridcell insertion".split()
 )
 _BLOCKS = frozenset({"alert", "status", "log", "dialog", "alertdialog", "note", "tooltip"})
 _SILENT = frozenset(
