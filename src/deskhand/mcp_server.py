@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
-import ipaddress
 import logging
 import os
 import secrets
-import socket
 import sys
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -27,6 +24,7 @@ from deskhand.audit.review import Reviewer
 from deskhand.audit.store import TaskStore
 from deskhand.config import data_home
 from deskhand.errors import DeskhandError, Reason, Status
+from deskhand.mcp_http import address, is_loopback, serve_http
 from deskhand.messages import Json, Limits, Policy, Private
 from deskhand.orchestrator.task import acomputer_task
 
@@ -293,62 +291,9 @@ def serve(http: str | None = None) -> None:
     if http is None:
         server.run("stdio")
         return
-    host, port = _address(http)
+    host, port = address(http)
     chosen = os.environ.get(TOKEN_VARIABLE)
-    if not chosen and not _is_loopback(host):
+    if not chosen and not is_loopback(host):
         raise ValueError(f"--http {http} can be reached by others: choose a token first, in {TOKEN_VARIABLE}")
-    anyio.run(_serve_http, server, host, port, chosen or secrets.token_urlsafe(32), chosen is None)
-
-
-async def _serve_http(server: MCPServer[Any], host: str, port: int, token: str, tell: bool) -> None:
-    import uvicorn
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listener:
-        bound = listener.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        sys.stderr.write(f"deskhand: serving http://{shown}:{bound}/mcp\n")
-        if tell:
-            sys.stderr.write(f"deskhand: Authorization: Bearer {token}\n")
-        sys.stderr.flush()
-        guarded = _Guard(server.streamable_http_app(host=host), token)
-        config = uvicorn.Config(guarded, log_config=None, access_log=False, timeout_graceful_shutdown=3)
-        await uvicorn.Server(config).serve(sockets=[listener])
-
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
-
-class _Guard:
-    """An ASGI app that answers only who shows the token."""
-
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], token: str) -> None:
-        self._app, self._expected = app, f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._shown(scope)):
-            await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
-            await send({"type": "http.response.start", "status": 401, "headers": headers})
-            await send({"type": "http.response.body", "body": b"This server needs its bearer token.\n"})
-
-    def _shown(self, scope: Scope) -> bool:
-        shown = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(shown) == 1 and hmac.compare_digest(shown[0], self._expected)
-
-
-def _address(http: str) -> tuple[str, int]:
-    host, _, port = http.rpartition(":")
-    if not (host and port.isdigit() and int(port) < 65536):
-        raise ValueError(f"--http takes HOST:PORT, not {http!r}")
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    app, token = server.streamable_http_app(host=host), chosen or secrets.token_urlsafe(32)
+    anyio.run(lambda: serve_http(app, host, port, token, tell=chosen is None))

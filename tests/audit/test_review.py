@@ -10,11 +10,12 @@ import pytest
 from deskhand.audit.export import export_task
 from deskhand.audit.live import TaskView
 from deskhand.audit.read import read_events
-from deskhand.audit.review import AUDIT_COLUMNS, Reviewer, audit_line, describe_status, describe_step
+from deskhand.audit.review import AUDIT_COLUMNS, Reviewer, audit_line, describe_status
 from deskhand.audit.show import describe_verification, show_json, show_lines, show_table
 from deskhand.audit.table import Column, Table, cells, fit, printable, safe
 from deskhand.audit.transcript import describe_entry
 from deskhand.audit.verify import verify_log
+from deskhand.audit.words import describe_step
 
 
 def test_each_event_is_a_row_in_words(finished: Path) -> None:
