@@ -28,6 +28,7 @@ _SAME_STATES: Final = frozenset(
     "active busy checked editable expanded focused invalid mixed modal multiline pressed required selected".split()
 )
 _ORDERED: Final = CONTAINERS | {"window", "dialog", "form", "toolbar"}
+_FORMS: Final = _ORDERED | {"tablist", "tab", "tabpanel", "list", "listbox", "listitem", "row", "table"}
 _WIDGET_CLASS: Final = re.compile(r"(Gtk|Adw|Gd|Hdy|Gsk)[A-Z]\w*")
 _POPOVER: Final = re.compile(r"GtkPopover(Menu)?")
 _CAMEL_CASE: Final = re.compile(r"(?:[A-Z][a-z]+){2,}")
@@ -110,7 +111,7 @@ class _Builder:
             popup = self._popup(raw, place)
             if popup is not None:
                 place = popup
-            elif self.gtk4 and _POPOVER.fullmatch(raw.name):
+            elif self.gtk4 and (raw.role == "menu" or _POPOVER.fullmatch(raw.name)):
                 visible = False  # closed: it says it is visible all the same
             visible = visible and (path == self.top or self.reading.on_screen(raw))
             stack.append((path, place, visible, True))
@@ -337,29 +338,31 @@ def _same_row(one: Rect, other: Rect) -> bool:
 
 def _label_by_neighbours(root: Node) -> Node:
     """Name the fields that have no name after the text to their left, or right above them, as a person reads a form."""
-    fields: list[Node] = []
-    labels: list[Node] = []
+    fields: list[tuple[int, Node]] = []
+    labels: list[tuple[int, Node]] = []
     taken: set[str] = set()
-    stack: list[tuple[Node, bool]] = [(root, True)]
+    # An entry of a list is a form of its own: its text labels its own fields, none outside.
+    stack: list[tuple[Node, int]] = [(root, 0)]
     while stack:
-        node, loose = stack.pop()
+        node, form = stack.pop()
         if "offscreen" in node.states:
             continue
-        if node.role == "text" and loose and _labels(node.name) and node.rect is not None:
-            labels.append(node)
-        elif node.role in _NAMED_BY_NEIGHBOUR:
-            if node.name:
-                taken.add(comparable(node.name))
-            elif node.rect is not None:
-                fields.append(node)
-        inside = loose and (node.role in _ORDERED or node.role in ("tablist", "tab", "tabpanel"))
-        stack.extend((child, inside) for child in node.children)
+        if node.role in _NAMED_BY_NEIGHBOUR and node.name:
+            taken.add(comparable(node.name))
+        elif node.rect is not None:
+            if node.role == "text" and _labels(node.name):
+                labels.append((form, node))
+            elif node.role in _NAMED_BY_NEIGHBOUR:
+                fields.append((form, node))
+        if node.role in _FORMS:
+            stack.extend((child, form if node.role in _ORDERED else id(node)) for child in node.children)
     names: dict[int, str] = {}
     pairs = [
         (distance, place, field, label)
-        for place, field in enumerate(fields)
-        for label in labels
-        if comparable(label.name) not in taken
+        for place, (form, field) in enumerate(fields)
+        for own, label in labels
+        if own == form
+        and comparable(label.name) not in taken
         and (distance := _distance(_rect(field), _rect(label))) is not None
     ]
     used: set[int] = set()

@@ -41,6 +41,7 @@ _TEXTUAL: Final = frozenset(
     {"text", "entry", "terminal", "editbar", "autocomplete", "spin button", "combo box"}
 )
 _FIELDS: Final = _TEXTUAL | {"password text", "slider", "switch", "list box", "check box", "date editor"}
+_TOP_ROLES: Final = frozenset({"frame", "window", "dialog", "alert"})
 _LABELLED_BY: Final = 2
 
 
@@ -120,8 +121,7 @@ async def harvest(bus: Bus, app: App) -> Harvest:
     reading = Harvest(app, raws, [path for who, path in tops[0] if who == app.bus and path != NULL], True)
     await _complete(bus, reading)
     reading.tops = [top for top in reading.tops if top in raws]
-    tops_now = set(reading.tops)
-    reading.shows = any("showing" in raw.states for raw in raws.values() if raw.path not in tops_now)
+    reading.shows = any("showing" in raw.states for raw in raws.values() if raw.role not in _TOP_ROLES)
     await _look(bus, reading)
     return reading
 
