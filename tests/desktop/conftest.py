@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from pad import Pad
 
 from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend
@@ -49,3 +51,20 @@ def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 async def desktop(opened: Opener) -> X11Desktop:
     """A private desktop."""
     return await opened()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[X11Desktop]:
+    """One private desktop for a whole module of tests that leave nothing on it."""
+    opened = asyncio.run(open_desktop_backend("private", settings=load_settings(), environ=os.environ))
+    assert isinstance(opened, X11Desktop)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def pad(shared: X11Desktop) -> Iterator[Pad]:
+    """A window on it that has the keyboard and notes what it gets."""
+    made = Pad(shared.display, shared.client_env["XAUTHORITY"])
+    yield made
+    made.close()

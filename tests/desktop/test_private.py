@@ -14,6 +14,7 @@ import pytest
 from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend, parts, private
 from deskhand.desktop.composed import X11Desktop
+from deskhand.desktop.recording import duration_of
 from deskhand.desktop.sweep import lock_path, socket_path
 from deskhand.desktop.x11 import XConnection
 from deskhand.errors import DesktopError, MissingPart
@@ -121,6 +122,28 @@ async def test_a_desktop_whose_server_was_killed_says_so_and_still_closes_clean(
     assert not desktop.alive()
     desktop.close()
     assert traces(desktop) == []
+
+
+async def test_a_desktop_whose_server_hangs_says_so_and_closes_within_a_second_and_a_half(
+    desktop: X11Desktop,
+) -> None:
+    server = [pid for pid in processes_of(desktop) if Path(f"/proc/{pid}/comm").read_text() == "Xvfb\n"]
+    pids = processes_of(desktop)
+    os.kill(server[0], signal.SIGSTOP)
+    assert not desktop.alive()
+    before = time.monotonic()
+    desktop.close()
+    assert time.monotonic() - before < 1.5
+    assert ended(pids, 0)
+    assert traces(desktop) == []
+
+
+async def test_a_recording_that_nobody_stopped_is_finished_with_its_desktop(
+    desktop: X11Desktop, tmp_path: Path
+) -> None:
+    desktop.record(str(tmp_path / "all.mp4"))
+    desktop.close()
+    assert duration_of(str(tmp_path / "all.mp4")) is not None
 
 
 async def test_a_closed_desktop_starts_nothing(desktop: X11Desktop) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -113,11 +114,12 @@ class X11Desktop:
 
     def alive(self) -> bool:
         """Whether the display answers within a second."""
-        if self._closed:
-            return False
+        return not self._closed and self._answers(1.0)
+
+    def _answers(self, seconds: float) -> bool:
         try:
-            self._x.sync(1.0)
-        except DeskhandError:
+            self._x.sync(seconds)
+        except Exception:  # whatever the dead connection raises: it does not answer
             return False
         return True
 
@@ -126,14 +128,25 @@ class X11Desktop:
         if self._closed:
             return
         self._closed = True
-        for recorder in self._recorders:
-            with contextlib.suppress(DeskhandError):
-                recorder.stop()  # idempotent; the file has to be finished while the display is there
+        answers = self._answers(0.3)
         try:
-            self._parts.close()  # the input first: it lets go of what is held
-        except Exception:
-            _log.debug("a part of %s did not close: the display may be gone", self.name, exc_info=True)
+            if answers:
+                for recorder in self._recorders:
+                    with contextlib.suppress(DeskhandError):
+                        recorder.stop()  # idempotent; the file has to be finished while the display is there
+                self._close_parts()
         finally:
             self._nest.close()
             if self._on_close is not None:
                 self._on_close()
+        if not answers:
+            # A server that hangs would hold every request; if it was ours it is dead by now, and if not, we do not wait
+            closing = threading.Thread(target=self._close_parts, name="deskhand-close", daemon=True)
+            closing.start()
+            closing.join(0.3)
+
+    def _close_parts(self) -> None:
+        try:
+            self._parts.close()  # the input first: it lets go of what is held
+        except Exception:
+            _log.debug("a part of %s did not close: the display may be gone", self.name, exc_info=True)
