@@ -1,8 +1,10 @@
-"""How long from nothing to a private desktop that can be used.
+"""How long from nothing to a private desktop that can be used, and to a child that has seen it.
 
-``python benchmarks/desktop_start.py [--check] [--runs N]`` prints a table, then one JSON line. ``--check`` exits 1 if
-the median of *first* is 0.5 s or more. *import*: a new interpreter until the package is loaded; *first*: from there
-until its first desktop is ready; *next*: a second one in the same process; *close*: until everything of one is gone.
+``python benchmarks/desktop_start.py [--check] [--runs N]`` prints a table, then one JSON line. *import*: a new
+interpreter until the package is loaded; *first*: from there until its first desktop is ready; *nothing*: import and
+first; *next*: a second one in the same process; *close*: until everything of one is gone; *look*: from the call of
+``computer_task`` until its child has made its first observation. ``--check`` exits 1 if the median of *nothing* is
+0.5 s or more, or that of *look* 1.2 s or more.
 """
 
 from __future__ import annotations
@@ -13,8 +15,13 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from typing import Any
 
-BOUND = 0.5
+from deskhand import computer_task
+from deskhand.messages import ToolCall, ToolSpec, Transcript, Turn
+
+BOUNDS = {"nothing": 0.5, "look": 1.2}
 
 ONE_RUN = """
 import asyncio, json, sys, time
@@ -42,7 +49,9 @@ asyncio.run(main())
 
 def measure(runs: int) -> dict[str, list[float]]:
     """Seconds of each run, by what was measured."""
-    found: dict[str, list[float]] = {"import": [], "first": [], "next": [], "close": []}
+    found: dict[str, list[float]] = {
+        name: [] for name in ("import", "first", "nothing", "next", "close", "look")
+    }
     for _ in range(runs):
         began = str(time.time())
         done = subprocess.run(
@@ -50,7 +59,33 @@ def measure(runs: int) -> dict[str, list[float]]:
         )
         for name, seconds in json.loads(done.stdout).items():
             found[name].append(seconds)
+        found["nothing"].append(found["import"][-1] + found["first"][-1])
+        found["look"].append(first_look())
     return found
+
+
+def first_look() -> float:
+    """Seconds from the call until the first observation, as the caller hears of it."""
+    began, looks = time.perf_counter(), []
+
+    def heard(event: dict[str, Any]) -> None:
+        if event["kind"] == "observation" and not looks:
+            looks.append(time.perf_counter() - began)
+
+    status = computer_task("look", 30, GivesUp(), on_event=heard)
+    if not looks:
+        raise SystemExit(f"there was no observation: {status}")
+    return looks[0]
+
+
+class GivesUp:
+    """A model that ends at once."""
+
+    name = "gives-up"
+
+    async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
+        end = {"status": "failure", "reason": "gave_up", "result": "seen"}
+        return Turn(calls=(ToolCall(id="1", name="finish", arguments=end),), stop="calls")
 
 
 def main() -> int:
@@ -65,8 +100,9 @@ def main() -> int:
     for name, seconds in found.items():
         print(f"{name:8}{min(seconds):8.3f}{statistics.median(seconds):8.3f}{max(seconds):8.3f}")
     medians = {name: round(statistics.median(seconds), 3) for name, seconds in found.items()}
-    print(json.dumps({"benchmark": "desktop_start", "runs": arguments.runs, "bound": BOUND, **medians}))
-    return 1 if arguments.check and medians["first"] >= BOUND else 0
+    print(json.dumps({"benchmark": "desktop_start", "runs": arguments.runs, "bounds": BOUNDS, **medians}))
+    missed = any(medians[name] >= bound for name, bound in BOUNDS.items())
+    return 1 if arguments.check and missed else 0
 
 
 if __name__ == "__main__":
