@@ -143,7 +143,9 @@ class Browser:
                 line = Path(f"/proc/{window.pid}/cmdline").read_bytes()
             except OSError:
                 return False
-            self._pids[window.pid] = os.fsencode(f"--user-data-dir={self._profile}") in line.split(b"\0")
+            # Chromium writes its command line anew, with spaces in the place of the NULs.
+            mine = re.escape(os.fsencode(f"--user-data-dir={self._profile}"))
+            self._pids[window.pid] = re.search(mine + rb"(?:[\0 ]|$)", line) is not None
         return self._pids[window.pid]
 
     # --- tabs, dialogs, downloads -----------------------------------------------------------------------------
