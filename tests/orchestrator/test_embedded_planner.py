@@ -121,6 +121,30 @@ async def test_what_is_left_on_the_display_is_cleared_before_a_sum() -> None:
     assert (await run("in sum-app compute 2 + 3", world)).result == "5"
 
 
+async def test_a_display_that_still_shows_what_was_entered_is_no_result() -> None:
+    def stuck(world: World, step: Json, aimed: Node | None) -> str | None:
+        return "done" if step["kind"] == "click" and aimed is not None and aimed.name == "=" else None
+
+    world = sum_world()
+    world.rules.insert(0, stuck)
+    outcome = await run("in sum-app press 1, +, 2, = and tell me the result", world)
+    assert not outcome.succeeded
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "In sum-app frobnicate the third moon",
+        "in sum-app frobnicate, press 1",
+        "in sum-app frobnicate and press 1",
+    ],
+)
+async def test_words_that_nobody_understood_are_never_part_of_a_command(goal: str) -> None:
+    outcome = await run(goal, sum_world())
+    assert outcome.arguments.get("reason") == "not_understood"
+    assert outcome.steps == []
+
+
 @pytest.mark.parametrize(
     "goal",
     [

@@ -9,11 +9,18 @@ from itertools import pairwise
 
 from deskhand.orchestrator.models.embedded import acting, grammar, lexicon, other
 from deskhand.orchestrator.models.embedded.grammar import Clause, Item, Rule
-from deskhand.orchestrator.models.embedded.lexicon import Verb, normal, verb_of
+from deskhand.orchestrator.models.embedded.lexicon import Verb, normal, verb_of, without_article
 from deskhand.orchestrator.models.embedded.split import Masked, Segment, mask, plainly, segments
 
 _FILLER = re.compile(rf"^(?:(?:{lexicon.FILLERS})(?=[\s,:])[\s,:]*)+(?=\S)", re.I)
 _PREPOSITION = re.compile(r"^(?:in|inside|within|on|using|use|with|from|at)\s+(?=\S)", re.I)
+_LONGEST_PLACE = 5
+"""Words of a place."""
+
+_PLACE_NOUN = grammar.pattern(
+    " (?:app|application|program|window|dialog|dialogue|form|page|section|group|panel|menu|tab|list|field|box|table|"
+    "row|[\ue000-\uf8ff])$"
+)
 _ARTICLE = frozenset("the a an my this that its their your first second third last".split())
 _NOUN_AFTER = re.compile(
     r"^\s+(?:box|field|dialog|window|page|form|button|bar|menu|tab|list|panel|section|area)\b", re.I
@@ -85,6 +92,9 @@ class _Reader:
         text = _FOR_FIRST.sub(r"\g<do> for \g<field>", text)
         if (place := self._leading_place(text)) is not None:
             where, rest = place
+            if not self._is_place(where):
+                clauses.append(Clause(verb="unknown", said=text))
+                return
             clauses.append(Clause(verb="within", said=where if rest else text, items=(Item(where),)))
             text = _FILLER.sub("", rest).strip(" :,-–—")
             if not text:
@@ -105,6 +115,17 @@ class _Reader:
             return None
         opened = Clause(verb="open", said=found["url"], items=(Item(found["url"]),))
         return opened, replace(clause, items=(Item(found["what"]), *clause.items[1:]))
+
+    def _is_place(self, where: str) -> bool:
+        """One word, an address, or several that are marked as a name: by an article, capitals or a noun of places.
+
+        "gnome-calculator frobnicate" is none: what nobody understood must not become a part of a command line.
+        """
+        words = without_article(where).split()
+        marked = where != without_article(where) or all(word[0].isupper() for word in words)
+        return len(words) == 1 or (
+            len(words) <= _LONGEST_PLACE and (marked or bool(_PLACE_NOUN.search(where)))
+        )
 
     def _leading_place(self, text: str) -> tuple[str, str] | None:
         """("gnome-calculator", "press 1") of "in gnome-calculator press 1"; an empty rest when there is no verb."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from deskhand.messages import Json, Observation, Transcript
 from deskhand.orchestrator.models.embedded import controls, evidence, places, reading, saving, values
 from deskhand.orchestrator.models.embedded.clauses import parse_goal
 from deskhand.orchestrator.models.embedded.grammar import Clause, Item
-from deskhand.orchestrator.models.embedded.lexicon import Verb
+from deskhand.orchestrator.models.embedded.lexicon import Verb, meaning
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Fail, Look, Memory, Move, Next, Scene
 from deskhand.orchestrator.models.embedded.progress import last_look, remembered
 from deskhand.orchestrator.models.embedded.screen import Screen
@@ -203,6 +204,8 @@ class _Planner:
         while memory.item < len(clause.items):
             item = clause.items[memory.item]
             found = reading.read(item, self.screen, frozenset(memory.seen), acted=memory.acted)
+            if found is not None and self._echo(found.text):
+                found = None  # the answer may still be on its way
             if found is None:
                 return self._carry_out(
                     Look(otherwise=Fail(result=f"I see nothing that says “{item.text}”.")), clause
@@ -214,6 +217,25 @@ class _Planner:
             memory.tries = 0
         memory.advance()
         return None
+
+    def _echo(self, text: str) -> bool:
+        """Whether this is only what was entered, although "=" was pressed last."""
+        done = [
+            each
+            for each in self.clauses[: self.memory.clause]
+            if each.verb not in _UNDONE and each.verb != "read"
+        ]
+        if not done or done[-1].verb not in ("press", "compute"):
+            return False
+        last = done[-1]
+        signs = (
+            [item.text for item in last.items]
+            if last.verb == "press"
+            else [*re.sub(r"\s", "", last.value or ""), "="]
+        )
+        entered = "".join(meaning(sign) for sign in signs[:-1])
+        shown = "".join(meaning(sign) for sign in re.sub(r"\s", "", text))
+        return meaning(signs[-1]) == "=" and len(signs) > 2 and shown == entered
 
     # --- the ends -----------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ _STATEFUL = dict.fromkeys((*TOGGLES, "radio", "option", "tab", "menuitemradio"),
 
 def quotes(lines: Sequence[str]) -> tuple[str, ...]:
     """Texts as verbatim quotes: quoted, so that none of them is taken for a selector."""
-    return tuple(quote(normalise(line)[:200], 300) for line in lines[:4] if normalise(line))
+    plain = [normalise(line)[:200] for line in lines if re.search(r"\w", line)]
+    return tuple(quote(line, 300) for line in plain[:4])
 
 
 def selector(node: Node, *, value: str | None = None) -> str:
@@ -85,9 +86,9 @@ def of_change(screen: Screen, seen: Sequence[str], before: Sequence[str]) -> lis
     """What the last act brought; else the windows and dialogs that it took away."""
     old = set(seen)
     fresh = [each for each in screen.written() if digest(each) not in old and normalise(each.text)]
-    brought = [selector(e.node, value=e.text) if e.is_value else quotes([e.text])[0] for e in fresh]
+    brought = [selector(e.node, value=e.text) if e.is_value else "".join(quotes([e.text])) for e in fresh]
     brought += [each for each in holders(screen) if each not in before]
-    if brought:
-        return [each for each in dict.fromkeys(brought) if holds(each, screen)][:3]
+    if any(brought):
+        return [each for each in dict.fromkeys(brought) if each and holds(each, screen)][:3]
     now = holders(screen)
     return [f"absent:{each}" for each in before if each not in now][:3]

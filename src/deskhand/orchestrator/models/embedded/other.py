@@ -92,7 +92,8 @@ def read(word: str, rest: str, literal: Literal) -> Clause | None:
     body = _TO_ME.sub("", _TO_ME.sub("", rest)).strip(" :")
     if _NOT_READ.match(body):
         return None
-    body = _IS.sub("", _WHAT.sub("", body))
+    if what := _WHAT.match(body):
+        body = _IS.sub("", body[what.end() :])
     if (sum_ := compute(word, _RESULT_OF.sub("", body), literal)) is not None:
         return sum_
     if word.startswith("how"):

@@ -21,6 +21,8 @@ _OUTCOME = frozenset(
     "success it display happens happened appears appeared comes says shows total sum code number reference new news "
     "changed".split()
 )
+_SHOWN_IN_FIELDS = frozenset("result results answer display value sum output shows".split())
+_CONTENT = frozenset("text content contents document note".split())
 _OF = pattern(
     r"^(?:current )?(?:text|value|contents?|number|words?|message|state|label) (?:of|in|from|on|shown (?:in|on|by)) "
     r"(?P<what>\S.*)$"
@@ -50,6 +52,8 @@ def read(item: Item, screen: Screen, seen: AbstractSet[str], *, acted: bool) -> 
     words = set(re.findall(r"\w+", normal(asked)))
     if normal(asked) in HERE:
         return (_news(words, screen, seen) if acted else None) or _everything(screen)
+    if words and words <= _CONTENT and (written := _document(screen)) is not None:
+        return written
     outcome = bool(words & _OUTCOME)
     if outcome and acted and (news := _news(words, screen, seen)):
         return news
@@ -59,6 +63,20 @@ def read(item: Item, screen: Screen, seen: AbstractSet[str], *, acted: bool) -> 
         or _placed(asked, screen)
         or (_news(words, screen, seen) if outcome and not acted else None)
     )
+
+
+def _document(screen: Screen) -> Reading | None:
+    """What stands in the text that is being written: the focused large field, or the only one."""
+    large = [
+        node
+        for i, node in enumerate(screen.nodes)
+        if node.role == "textbox" and "multiline" in node.states and node.value and screen.shown(i)
+    ]
+    focused = [node for node in large if "focused" in node.states]
+    for nodes in (focused, large):
+        if len(nodes) == 1 and nodes[0].value:
+            return Reading(nodes[0].value[:_LIMIT], (selector(nodes[0], value=nodes[0].value),))
+    return None
 
 
 def _named(wanted: Phrase, screen: Screen) -> Reading | None:
@@ -147,17 +165,24 @@ def _news(words: set[str], screen: Screen, seen: AbstractSet[str]) -> Reading | 
         return spoken
     values = [each for each in fresh if each.is_value and each.node.role in FIELDS]
     told = [each for each in fresh if not each.is_value and each.node.role not in ("link", "img", "option")]
-    if values and (not told or words & {"result", "answer", "display", "value", "sum", "output"}):
-        best = values[-1]
+    focused = [each for each in values if "focused" in each.node.states]
+    if values and (not told or words & _SHOWN_IN_FIELDS or (focused and "it" in words)):
+        best = (focused or values)[-1]
         return Reading(best.text[:_LIMIT], (selector(best.node, value=best.text),))
     fitting = [each for each in told if _mentions(each.text, words)]
     chosen = (told if len(told) <= 4 else fitting or told[:4]) if told else values
-    lines = list(dict.fromkeys(normalise(each.text) for each in chosen))
+    lines = _distinct([each.text for each in chosen])
     return Reading(" ".join(lines)[:_LIMIT].strip(), quotes(lines)) if lines else None
 
 
+def _distinct(texts_: Sequence[str]) -> list[str]:
+    """Each text once, and none that stands in a longer one."""
+    lines = list(dict.fromkeys(normalise(each) for each in texts_))
+    return [line for line in lines if not any(line != other and line in other for other in lines)]
+
+
 def _in_block(live: Sequence[Written], screen: Screen) -> Reading | None:
-    lines = list(dict.fromkeys(normalise(each.text) for each in live))
+    lines = _distinct([each.text for each in live])
     text = " ".join(lines)
     return Reading(text[:_LIMIT], quotes(lines)) if text else None
 

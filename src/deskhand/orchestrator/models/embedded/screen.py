@@ -85,7 +85,7 @@ class Screen:
     def names(self, index: int) -> tuple[str, ...]:
         """What the element may be called: its name, its content, else the label beside it."""
         node = self.nodes[index]
-        found = [node.name] if node.name else []
+        found = [node.name] if node.name and node.name != node.value else []
         if node.role in _NAMED_BY_CONTENT and (text := self.content(index)):
             found.append(text)  # some toolkits put a class or the label twice into the name
         if not found and node.role in _LABELLED and (label := self.label(index)):
