@@ -342,7 +342,7 @@ class Work:
         status = make_status(outcome, receipt)
         event = record.log.write("task_finished", **{k: v for k, v in status.items() if k not in _NOT_LOGGED})
         status["audit_hash"] = event["hash"]
-        scrubbed = json.loads(record.log.scrub(json.dumps(status)))
+        scrubbed = record.log.scrub_json(status)
         write_private(self.directory / "result.json", json.dumps(scrubbed, indent=1))
         # In line behind the events, which other threads may have put there.
         self._loop.call_soon_threadsafe(self.link.send, StatusFrame(status=scrubbed))
