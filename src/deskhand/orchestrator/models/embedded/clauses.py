@@ -119,7 +119,7 @@ class _Reader:
     def _is_place(self, where: str) -> bool:
         """One word, an address, or several that are marked as a name: by an article, capitals or a noun of places.
 
-        "gnome-calculator frobnicate" is none: what nobody understood must not become a part of a command line.
+        "editor frobnicate" is none: what nobody understood must not become a part of a command line.
         """
         words = without_article(where).split()
         marked = where != without_article(where) or all(word[0].isupper() for word in words)
@@ -128,7 +128,7 @@ class _Reader:
         )
 
     def _leading_place(self, text: str) -> tuple[str, str] | None:
-        """("gnome-calculator", "press 1") of "in gnome-calculator press 1"; an empty rest when there is no verb."""
+        """("editor", "press 1") of "in editor press 1"; an empty rest when there is no verb."""
         opening = _PREPOSITION.match(text)
         if not opening:
             return None

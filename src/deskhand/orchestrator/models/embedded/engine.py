@@ -129,7 +129,7 @@ class _Planner:
         return self._carry_out(RULES[clause.verb](self._scene(clause)), clause)
 
     def _elsewhere(self, clause: Clause) -> str:
-        """The place that a clause names and that has to be gone to first ("compute … in the calculator")."""
+        """The place that a clause names and that has to be gone to first ("compute … in X")."""
         if clause.verb == "compute":
             return clause.place
         if self.screen.windows or not clause.items:
