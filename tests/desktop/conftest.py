@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from pathlib import Path
 
 import pytest
-from pad import Pad
 
 from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend
 from deskhand.desktop.composed import X11Desktop
 from deskhand.messages import Private
+from pad import Pad
 
 Opener = Callable[..., Awaitable[X11Desktop]]
 

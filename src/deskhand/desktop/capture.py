@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import io
+import os
+import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import mss
@@ -36,8 +40,14 @@ class MssScreen:
         self._lock = threading.Lock()
         self._mss: mss.MSS | None = None
         self._size = (0, 0)
+        self._fd = -1
         with self._lock:
-            self._connect()
+            try:
+                self._connect()
+            except DesktopError:
+                if self._mss is not None:
+                    self._mss.close()
+                raise
 
     @property
     def size(self) -> tuple[int, int]:
@@ -48,7 +58,7 @@ class MssScreen:
     @property
     def monitors(self) -> Sequence[Rect]:
         """The monitors' places on the screen; the whole screen when the server knows of none."""
-        with self._lock:
+        with self._lock, self._translated():
             known = self._live().monitors
             found = known[1:] or known[:1]
             return tuple(Rect(m["left"], m["top"], m["width"], m["height"]) for m in found)
@@ -67,31 +77,30 @@ class MssScreen:
                 raise ValueError(
                     f"{rect} is outside the screen, which is {whole.width}x{whole.height} pixels"
                 )
-            try:
+            with self._translated():
                 shot = self._live().grab((wanted.x, wanted.y, wanted.right, wanted.bottom))
-            except ScreenShotError as error:
-                raise DesktopError(f"cannot capture {self._display}: {error}") from error
         pixels = np.frombuffer(shot.raw, dtype=np.uint32).reshape(wanted.height, wanted.width)
         return Frame(pixels, wanted)
 
     def cursor(self) -> Point:
         """Where the pointer is."""
-        with self._lock:
-            try:
-                image = mss_xcb.xfixes_get_cursor_image(self._connection())
-            except ScreenShotError as error:
-                raise DesktopError(f"cannot find the pointer on {self._display}: {error}") from error
+        with self._lock, self._translated():
+            image = mss_xcb.xfixes_get_cursor_image(self._connection())
             return Point(image.x, image.y)
 
     def close(self) -> None:
-        """Close the connection. Idempotent."""
-        with self._lock:
+        """Close the connection. Idempotent; does not wait for a server that hangs."""
+        if not self._lock.acquire(timeout=0.2):
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._fd)) as twin:
+                twin.shutdown(socket.SHUT_RDWR)
+            self._lock.acquire()
+        try:
             found, self._mss = self._mss, None
             if found is not None:
-                try:
+                with contextlib.suppress(ScreenShotError):  # the server went first
                     found.close()
-                except ScreenShotError:  # the server went first
-                    pass
+        finally:
+            self._lock.release()
 
     # --- the connection, under the lock -----------------------------------------------------------------------------
 
@@ -104,9 +113,17 @@ class MssScreen:
         implementation: Any = self._live()._impl
         return implementation.conn
 
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """mss's errors, as ours. It asserts that there is a reply; there is none when the server has gone."""
+        try:
+            yield
+        except (ScreenShotError, AssertionError) as error:
+            raise DesktopError(f"cannot capture {self._display}: {str(error) or 'the display is gone'}") from error
+
     def _connect(self) -> None:
         cookie = read_cookie(self._display, self._xauthority) if self._xauthority else None
-        try:
+        with self._translated():
             self._mss = _open_mss(self._display, cookie)
             connection = self._connection()
             mss_xcb.xfixes_query_version(
@@ -117,8 +134,7 @@ class MssScreen:
                 raise DesktopError(
                     f"{self._display} is not the display that was opened: nothing was captured"
                 )
-        except ScreenShotError as error:
-            raise DesktopError(f"cannot capture {self._display}: {error}") from error
+            self._fd = mss_xcb.LIB.xcb.xcb_get_file_descriptor(ctypes.byref(connection))
 
     def _implementation_root(self) -> Any:
         implementation: Any = self._live()._impl
@@ -129,10 +145,8 @@ class MssScreen:
         return geometry.width, geometry.height
 
     def _current_size(self) -> tuple[int, int]:
-        try:
+        with self._translated():
             size = self._geometry()
-        except ScreenShotError as error:
-            raise DesktopError(f"the X display {self._display} is gone: {error}") from error
         if size != self._size:  # mss sizes its shared memory once
             self._live().close()
             self._connect()
@@ -167,8 +181,6 @@ def _open_mss(display: str, cookie: tuple[bytes, bytes] | None) -> mss.MSS:
 
 
 def _connect_with_cookie(display: str, name: bytes, data: bytes) -> tuple[Any, int]:
-    import ctypes
-
     class AuthInfo(ctypes.Structure):
         """``xcb_auth_info_t`` of xcb.h."""
 

@@ -37,11 +37,14 @@ class XClipboard:
         """The clipboard's text; None when it holds none, or when its owner does not answer in half a second."""
         with self._lock:
             self._check_open()
-            if self._owner is not None and (own := self._owner.text) is not None:
-                return own
+            own = self._owner
             x = XConnection(self._display, self._xauthority)
         try:
-            return _Reader(x).read()
+            # Ask who owns it: that we do not any more may not have reached our thread yet.
+            owner = x.reply(x.core.GetSelectionOwner(x.atom("CLIPBOARD"))).owner
+            if own is not None and own.window == owner and own.text is not None:
+                return own.text
+            return _Reader(x).read() if owner else None
         finally:
             x.close()
 
@@ -75,7 +78,7 @@ class _Owner:
     def __init__(self, x: XConnection) -> None:
         self.text: str | None = None
         self._x = x
-        self._window = _make_window(x)
+        self.window = _make_window(x)
         self._clipboard = x.atom("CLIPBOARD")
         self._targets = {x.atom(name): "utf-8" for name in _TEXT_TARGETS} | {x.atom("STRING"): "latin-1"}
         self._list, self._timestamp = x.atom("TARGETS"), x.atom("TIMESTAMP")
@@ -124,9 +127,9 @@ class _Owner:
     def _claim(self) -> None:
         """Become the owner; in the thread, so that it alone reads this connection's events."""
         text, self._offered = self._offered, None
-        since = _server_time(self._x, self._window, self._answer)
-        self._x.core.SetSelectionOwner(self._window, self._clipboard, since)
-        self._refused = self._x.reply(self._x.core.GetSelectionOwner(self._clipboard)).owner != self._window
+        since = _server_time(self._x, self.window, self._answer)
+        self._x.core.SetSelectionOwner(self.window, self._clipboard, since)
+        self._refused = self._x.reply(self._x.core.GetSelectionOwner(self._clipboard)).owner != self.window
         if not self._refused:
             self.text, self._since = text, since
         self._claimed.set()
@@ -155,19 +158,16 @@ class _Owner:
     def _put(self, requestor: int, property_: int, target: int) -> bool:
         if self.text is None:
             return False
-        replace = xproto.PropMode.Replace
         if target in self._targets:
             data = self.text.encode(self._targets[target], errors="replace")
-            self._x.core.ChangeProperty(replace, requestor, property_, target, 8, len(data), data)
+            self._x.change_property(requestor, property_, target, 8, data)
         elif target == self._list:
             atoms = [self._list, self._timestamp, *self._targets]
             data = struct.pack(f"={len(atoms)}I", *atoms)
-            self._x.core.ChangeProperty(
-                replace, requestor, property_, self._x.atom("ATOM"), 32, len(atoms), data
-            )
+            self._x.change_property(requestor, property_, self._x.atom("ATOM"), 32, data)
         elif target == self._timestamp:
             data = struct.pack("=I", self._since)
-            self._x.core.ChangeProperty(replace, requestor, property_, self._x.atom("INTEGER"), 32, 1, data)
+            self._x.change_property(requestor, property_, self._x.atom("INTEGER"), 32, data)
         else:
             return False
         return True
@@ -184,8 +184,6 @@ class _Reader:
     def read(self) -> str | None:
         x = self._x
         clipboard = x.atom("CLIPBOARD")
-        if not x.reply(x.core.GetSelectionOwner(clipboard)).owner:
-            return None
         for target in _READ_TARGETS:
             x.core.ConvertSelection(
                 self._window, clipboard, x.atom(target), self._property, _server_time(x, self._window)

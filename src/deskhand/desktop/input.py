@@ -221,8 +221,7 @@ class XInput:
 
     def _fake(self, kind: int, detail: int, delay_ms: int = 0, at: Point | None = None) -> None:
         x, y = (at.x, at.y) if at is not None else (0, 0)
-        with self._x.lock, self._x.translated():
-            self._xtest.FakeInput(kind, detail, delay_ms, self._x.root if at is not None else 0, x, y, 0)
+        self._xtest.FakeInput(kind, detail, delay_ms, self._x.root if at is not None else 0, x, y, 0)
 
     def _motion(self, point: Point, delay_ms: int = 0) -> None:
         if not (-0x8000 <= point.x < 0x8000 and -0x8000 <= point.y < 0x8000):

@@ -44,6 +44,7 @@ _MODIFIER_SYMS = frozenset(
         "ISO_Level3_Shift",
     ]
 )
+_UNICODE_PLUS = re.compile(r"(?<![^+\s])[Uu]\+(?=[0-9A-Fa-f]{4,6}\s*(?:\+|$))")
 _UNICODE_NAME = re.compile(r"[Uu]\+?([0-9A-Fa-f]{4,6})\Z")
 
 
@@ -149,7 +150,7 @@ def parse_keys(text: str) -> tuple[Stroke, ...]:
 def _chord(text: str) -> tuple[str, ...]:
     if text == "+":
         return ("plus",)
-    parts = text.split("+")
+    parts = _UNICODE_PLUS.sub("U", text).split("+")
     if text.endswith("++"):
         parts = [*parts[:-2], "plus"]
     if any(not part.strip() for part in parts):
@@ -191,20 +192,12 @@ def _character_name(character: str) -> str:
 
 
 def _unknown(text: str) -> NoReturn:
-    from rapidfuzz import process
+    from rapidfuzz import fuzz, process
 
-    names = [
-        name
-        for name in keysyms()
-        if "_" not in name or name.split("_")[0] in ("KP", "Control", "Shift", "ISO")
-    ]
-    near = process.extract(
-        text.lower(), {name: name.lower() for name in [*_ALIASES, *names]}, limit=8, score_cutoff=60
-    )
+    choices = {name: name.lower() for name in (*_ALIASES, *keysyms()) if len(name) > 1}
+    near = process.extract(text.lower(), choices, scorer=fuzz.ratio, limit=8, score_cutoff=60)
     suggestions = list(dict.fromkeys(name for _, _, name in near))[:3]
     hint = (
-        f"did you mean {', '.join(suggestions)}?"
-        if suggestions
-        else "use X keysym names, such as Return, Prior or F5"
+        f"did you mean {', '.join(suggestions)}?" if suggestions else "use X keysym names: Return, Prior, F5"
     )
     raise InvalidStep(f"there is no key named {text!r}: {hint}")

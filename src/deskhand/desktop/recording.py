@@ -124,7 +124,16 @@ def _arguments(display: str, size: tuple[int, int], fps: int, progress: int) -> 
     # H.264 in 4:2:0 has no odd sizes.
     even = ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2"]
     encode = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", str(2 * fps)]
-    fragments = ["-movflags", "+frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "-y"]
+    # Flushed as they come: what sits in a buffer is lost with a kill.
+    fragments = [
+        "-movflags",
+        "+frag_keyframe+empty_moov+default_base_moof",
+        "-flush_packets",
+        "1",
+        "-f",
+        "mp4",
+        "-y",
+    ]
     quiet = ["-nostdin", "-hide_banner", "-loglevel", "warning", "-nostats"]
     report = ["-progress", f"pipe:{progress}", "-stats_period", "0.1"]
     return [*quiet, *report, *grab, "-i", display, *even, *encode, *fragments]

@@ -129,10 +129,11 @@ class Tracker:
         wake = getattr(self._reports, "wake", None)
         if wake is not None:
             wake()
-        with self.changed:
-            self._error = self._error or DesktopError("the desktop is closed")
+        self._error = self._error or DesktopError("the desktop is closed")
+        if self.changed.acquire(timeout=0.2):  # unless the thread is stuck with it in a server that hangs
             self.changed.notify_all()
-        self._thread.join(2.0)
+            self.changed.release()
+        self._thread.join(0.5)
 
     # --- the thread ---------------------------------------------------------------------------------------------------
 
