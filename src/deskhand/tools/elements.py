@@ -8,7 +8,7 @@ from typing import Final
 
 from deskhand.errors import TargetError
 from deskhand.messages import Node, Route
-from deskhand.observers.node import comparable, normalise, quote, walk
+from deskhand.observers.node import comparable, flatten, normalise, quote, walk
 from deskhand.observers.serialize import describe
 from deskhand.tools.actions import Click, Expand, Fill, Focus, Invoke, Menu, Select, Toggle, Type
 from deskhand.tools.hands import click_at, raise_window, reach, type_text
@@ -22,9 +22,13 @@ INVOKED_BY_CLICK: Final = frozenset(
 """Roles on which a plain click and the element's own action mean the same. A list row's own action may open it,
 where a click only selects, and a click into text puts the caret there: those go by pointer."""
 
+_ITEMS: Final = ("menuitem", "menuitemcheckbox", "menuitemradio")
 _STATES_OF_ON: Final = ("checked", "pressed", "selected")
 READ_BACK: Final = 0.5
-"""Seconds that a state or a value may take to follow the act, once the screen rests."""
+"""Seconds that a state or a value may take to follow the act, from its last change."""
+
+READ_BACK_AT_MOST: Final = 10.0
+"""Seconds that reading back may take in all: an app on a busy machine takes seconds for what was typed at once."""
 
 
 def route_of(node: Node) -> Route:
@@ -34,15 +38,14 @@ def route_of(node: Node) -> Route:
 
 async def click(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
     """Click an element by its own action where that means the same, else by pointer."""
-    node = aim.node
-    plain = step.button == "left" and step.count == 1 and not step.modifiers
-    if node is None:
+    if aim.node is None:
         return await click_at(workspace, step, aim)
+    node = await _opened(workspace, aim.node)
     _refuse_disabled(node)
     means = workspace.elements(node)
     try:
         await raise_window(workspace, node)
-        if plain and node.role in INVOKED_BY_CLICK:
+        if is_plain(step) and node.role in INVOKED_BY_CLICK:
             effect = await means.invoke(node)
         else:
             effect = await means.click(node, step.button, step.count, step.modifiers)
@@ -50,12 +53,17 @@ async def click(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
     except TargetError as error:
         if error.effect != "not_supported":
             raise
-    return await click_at(workspace, step, aim)
+    return await click_at(workspace, step, Aim(node=node, moved=aim.moved))
+
+
+def is_plain(step: Click) -> bool:
+    """Whether it is one click of the left button."""
+    return step.button == "left" and step.count == 1 and not step.modifiers
 
 
 async def invoke(workspace: Workspace, step: Invoke, aim: Aim) -> Outcome:
     """The element's main action, else a click on it."""
-    node = _element(aim, step.kind)
+    node = await _opened(workspace, _element(aim, step.kind))
     _refuse_disabled(node)
     await raise_window(workspace, node)
     try:
@@ -63,7 +71,28 @@ async def invoke(workspace: Workspace, step: Invoke, aim: Aim) -> Outcome:
     except TargetError as error:
         if error.effect != "not_supported":
             raise
-    return await click_at(workspace, Click(kind="click", target=step.target), aim)
+    return await click_at(workspace, Click(kind="click", target=step.target), Aim(node=node, moved=aim.moved))
+
+
+async def _opened(workspace: Workspace, node: Node) -> Node:
+    """An item of a closed menu, with the menus above it opened; any other element as it is.
+
+    Items can be activated while their menu is closed, but not all apps survive it, and a person would not see it.
+    """
+    if node.role not in _ITEMS or (node.rect is not None and "offscreen" not in node.states):
+        return node
+    flat = flatten(await workspace.senses.roots())
+    place = next((i for i, each in enumerate(flat.nodes) if each.handle == node.handle), None)
+    if place is None:
+        return node
+    above = [flat.nodes[i] for i in flat.path(place) if flat.nodes[i].role in _ITEMS and flat.nodes[i].name]
+    for item in reversed(above):
+        if "expanded" not in item.states:
+            await click(workspace, Click(kind="click", target=item.name), Aim(node=item))
+            await _becomes(
+                workspace, node, lambda now: now.rect is not None and "offscreen" not in now.states
+            )
+    return await workspace.senses.refresh(node) or node
 
 
 async def toggle(workspace: Workspace, step: Toggle, aim: Aim) -> Outcome:
@@ -108,7 +137,7 @@ async def take_focus(workspace: Workspace, aim: Aim) -> Route:
     """Focus the target by its own means, or by clicking it."""
     node = aim.node
     if node is not None:
-        await raise_window(workspace, node)
+        await raise_window(workspace, node, keyboard=True)
         if "focused" in node.states:
             return "none"
         try:
@@ -219,16 +248,13 @@ async def menu(workspace: Workspace, step: Menu) -> Outcome:
     """Walk down a menu: each item is looked for, and waited for, when its menu is open."""
     outcome = Outcome(effect="dispatched")
     for depth, name in enumerate(step.path):
-        roles = ("menuitem", "menuitemcheckbox", "menuitemradio", "button") if depth == 0 else _ITEMS
+        roles = (*_ITEMS, "button") if depth == 0 else (*_ITEMS, "button", "checkbox", "radio")
         item = await _appears(workspace, name, roles)
         if item is None:
             where = f" in {quote(step.path[depth - 1], 40)}" if depth else ""
             raise TargetError("not_found", f"there is no menu item {quote(name, 60)}{where}")
         outcome = await click(workspace, Click(kind="click", target="menuitem"), Aim(node=item))
     return outcome
-
-
-_ITEMS: Final = ("menuitem", "menuitemcheckbox", "menuitemradio", "button", "checkbox", "radio")
 
 
 # --- looking ------------------------------------------------------------------------------------------------------
@@ -291,13 +317,20 @@ async def _focused(workspace: Workspace) -> Node | None:
 
 
 async def _becomes(workspace: Workspace, node: Node, true: Callable[[Node], bool]) -> bool:
-    """Whether an element comes to satisfy a condition within `READ_BACK`; looks again as things are painted."""
+    """Whether an element comes to satisfy a condition; looks again as things are painted.
+
+    It has `READ_BACK` seconds from its last change, and `READ_BACK_AT_MOST` in all.
+    """
     loop = asyncio.get_running_loop()
+    end = loop.time() + READ_BACK_AT_MOST
     deadline = loop.time() + READ_BACK
+    value = node.value
     while True:
         now = await workspace.senses.refresh(node)
         if now is not None and true(now):
             return True
+        if now is not None and now.value != value:
+            value, deadline = now.value, min(end, loop.time() + READ_BACK)
         left = deadline - loop.time()
         if now is None or left <= 0:
             return False

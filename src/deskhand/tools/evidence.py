@@ -111,5 +111,10 @@ def _texts(roots: Sequence[Node], *, short: bool) -> Iterator[str]:
 
 
 def _is_visible(node: Node) -> bool:
-    """Text without a place of its own (as in some trees) counts unless it is known to be off the screen."""
+    """Text without a place of its own (as in some trees) counts unless it is known to be off the screen.
+
+    What a page has below the fold is there for who scrolls; what a page hides is not in its tree at all.
+    """
+    if node.source == "page":
+        return True
     return "offscreen" not in node.states and (node.rect is None or node.rect.area > 0)

@@ -43,13 +43,19 @@ def _clear_or_raised(desktop: Desktop, rect: Rect, window: WindowInfo | None) ->
         return clear_point(desktop, rect, window)
 
 
-async def raise_window(workspace: Workspace, node: Node) -> None:
-    """Make the element's window the active one, if it is a window that can be."""
+async def raise_window(workspace: Workspace, node: Node, *, keyboard: bool = False) -> None:
+    """Bring the element's program to the front, so that what it does can be seen.
+
+    Another window of the same program in front may be the modal dialog that holds the element, so it is left there,
+    unless the ``keyboard`` is wanted in this very window.
+    """
     window = workspace.senses.window_of(node)
-    if window is None or window.active:
-        return
     active = await in_thread(workspace.desktop.windows.active)
-    if active is None or active.id != window.id:
+    if window is None or (active is not None and active.id == window.id):
+        return
+    if not keyboard and active is not None and active.pid is not None and active.pid == window.pid:
+        return
+    with contextlib.suppress(TargetError):  # a window that will not come up still has elements that act
         await in_thread(workspace.desktop.windows.activate, window.id)
 
 

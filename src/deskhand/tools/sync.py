@@ -92,7 +92,7 @@ class SyncDesk:
 def running_desk(opening: AbstractAsyncContextManager[Desk]) -> Iterator[SyncDesk]:
     """Open a desk on a loop in a thread; both end with the block, whatever happens in it."""
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="deskhand desk", daemon=True)
+    thread = threading.Thread(target=_run, args=(loop,), name="deskhand desk", daemon=True)
     thread.start()
 
     def wait(work: Coroutine[Any, Any, T]) -> T:
@@ -107,6 +107,13 @@ def running_desk(opening: AbstractAsyncContextManager[Desk]) -> Iterator[SyncDes
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """The life of the loop's thread: the caller's own thread may have a loop that runs."""
+    try:
+        loop.run_forever()
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
         loop.close()

@@ -112,9 +112,7 @@ def only(matches: Sequence[Node], roots: Sequence[Node], selector: str) -> Node:
 
     What cannot be meant is left out first: what is not on the screen when others are, and what a modal dialog blocks.
     """
-    seen = [node for node in matches if node.rect is not None and "offscreen" not in node.states] or list(
-        matches
-    )
+    seen = [node for node in matches if _is_there(node)] or list(matches)
     if len(seen) > 1 and (modal := _modal_windows(roots)):
         seen = [node for node in seen if (node.app, node.window) in modal] or seen
     if len(seen) > 1:
@@ -122,6 +120,11 @@ def only(matches: Sequence[Node], roots: Sequence[Node], selector: str) -> Node:
             "ambiguous", f"{len(seen)} elements match {selector}; say which: {_list(seen, roots)}"
         )
     return seen[0]
+
+
+def _is_there(node: Node) -> bool:
+    """Whether it can be seen, on a page after scrolling: what a page hides is not in its tree at all."""
+    return node.source == "page" or (node.rect is not None and "offscreen" not in node.states)
 
 
 def _modal_windows(roots: Sequence[Node]) -> set[tuple[str, str]]:
