@@ -42,12 +42,7 @@ class MssScreen:
         self._size = (0, 0)
         self._fd = -1
         with self._lock:
-            try:
-                self._connect()
-            except DesktopError:
-                if self._mss is not None:
-                    self._mss.close()
-                raise
+            self._connect()
 
     @property
     def size(self) -> tuple[int, int]:
@@ -119,7 +114,9 @@ class MssScreen:
         try:
             yield
         except (ScreenShotError, AssertionError) as error:
-            raise DesktopError(f"cannot capture {self._display}: {str(error) or 'the display is gone'}") from error
+            raise DesktopError(
+                f"cannot capture {self._display}: {str(error) or 'the display is gone'}"
+            ) from error
 
     def _connect(self) -> None:
         cookie = read_cookie(self._display, self._xauthority) if self._xauthority else None
@@ -131,6 +128,7 @@ class MssScreen:
             )
             self._size = self._geometry()
             if self._marker is not None and _marker(connection, self._implementation_root()) != self._marker:
+                self._mss.close()
                 raise DesktopError(
                     f"{self._display} is not the display that was opened: nothing was captured"
                 )
