@@ -15,6 +15,9 @@ LIMIT_CHARS: Final = 3_000
 """The default bound of a diff as text: about 750 tokens."""
 
 
+_TYPED_INTO: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
     """The difference of two forests, in document order.
@@ -43,7 +46,8 @@ class _Entry:
 
 def compare(old: Sequence[Node], new: Sequence[Node]) -> Delta:
     """What is different in ``new``. Elements are the same when source and handle are; without a handle, by place."""
-    before, after = _index(old), _index(new)
+    numbers: dict[Hashable, int] = {}  # flat keys: a path of keys would be as deep as the tree
+    before, after = _index(old, numbers), _index(new, numbers)
     appeared = [key for key in after if key not in before]
     vanished = [key for key in before if key not in after]
     renamed = _renamed(before, after, vanished, appeared)
@@ -102,7 +106,8 @@ def _change(was: Node, now: Node) -> str:
     if was.value != now.value and "password" not in now.states:
         said.append(f"value {quote(was.value, 100)}" if was.value is not None else "no value")
     lost = sorted(_visible_states(was) - now.states - {"focused"})
-    gained = [f"not {state}" for state in sorted(_visible_states(now) - was.states)]
+    new = _visible_states(now) - was.states - ({"focused"} if now.role not in _TYPED_INTO else set())
+    gained = [f"not {state}" for state in sorted(new)]
     if lost or gained:
         said.append(" ".join([*lost, *gained]))
     if was.description != now.description and not said:
@@ -115,8 +120,11 @@ def _visible_states(node: Node) -> frozenset[str]:
 
 
 def _differ(was: Node, now: Node) -> bool:
-    """Whether there is something to tell. What lost the focus is told by what got it."""
-    return _look(was) != _look(replace(now, states=now.states | (was.states & {"focused"})))
+    """Whether there is something to tell. The focus counts where it is gained, and where typing goes to it."""
+    if "focused" in now.states and now.role in _TYPED_INTO:
+        return _look(was) != _look(now)
+    unfocused = replace(now, states=now.states - {"focused"} | (was.states & {"focused"}))
+    return _look(was) != _look(unfocused)
 
 
 def _look(node: Node) -> tuple[object, ...]:
@@ -124,7 +132,7 @@ def _look(node: Node) -> tuple[object, ...]:
     return node.role, node.name, node.value, node.description, _visible_states(node)
 
 
-def _index(roots: Sequence[Node]) -> dict[Hashable, _Entry]:
+def _index(roots: Sequence[Node], numbers: dict[Hashable, int]) -> dict[Hashable, _Entry]:
     """Every node that is shown, by its identity."""
     entries: dict[Hashable, _Entry] = {}
     counts: Counter[Hashable] = Counter()
@@ -140,7 +148,8 @@ def _index(roots: Sequence[Node]) -> dict[Hashable, _Entry]:
             key = (node.source, node.handle)
             if node.handle is None:
                 counts[(above, node.role, node.name)] += 1
-                key = (above, node.role, node.name, counts[(above, node.role, node.name)])
+                path = (above, node.role, node.name, counts[(above, node.role, node.name)])
+                key = numbers.setdefault(path, len(numbers))
             if key not in entries:
                 entries[key] = _Entry(node, above, holder, place)
         below = node if node.name else holder

@@ -197,6 +197,15 @@ async def _complete(bus: Bus, reading: Harvest) -> None:
         await _each(bus, reading, [child for child in following if child not in raws], _fetch)
         frontier = [child for child in following if child in raws]
         seen.update(frontier)
+    _number(raws)
+
+
+def _number(raws: dict[str, Raw]) -> None:
+    """Give children that did not say so their place among their siblings."""
+    for parent in raws.values():
+        for place, child in enumerate(parent.children):
+            if child in raws and raws[child].index < 0 and parent.count <= len(parent.children):
+                raws[child].index = place
 
 
 async def _children(bus: Bus, reading: Harvest, path: str) -> None:

@@ -179,7 +179,7 @@ class NativeTree:
         handle = handle_of(target)
         if handle.parent and handle.index >= 0:
             parent = Handle(handle.bus, handle.parent)
-            for holder in (parent, handle_of(node)) if option is not None else (parent,):
+            for holder in (handle_of(node), parent) if option is not None else (parent,):
                 answer = await self._ask(holder, "Selection", "SelectChild", "i", handle.index)
                 if answer is True:
                     return "done"

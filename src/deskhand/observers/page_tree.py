@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SNAPSHOT_MS: Final = 4_000
 """Milliseconds a page may take to describe itself."""
 
+ANSWER_MS: Final = 900
+"""Milliseconds for a page to answer at all: what one that hangs costs."""
+
 PROBE_MS: Final = 500
 """Milliseconds for one question to one element or frame."""
 
@@ -80,7 +83,7 @@ class _Context:
 
 async def read_view(page: Page, window: Rect | None) -> View:
     """The page's own account of itself. ``window`` is the client area of its X window, in screen pixels."""
-    async with asyncio.timeout(SNAPSHOT_MS / 1000):
+    async with asyncio.timeout(ANSWER_MS / 1000):
         told = await page.evaluate(_GEOMETRY)
     ratio = float(told["ratio"]) or 1.0
     width, height = (float(each) * ratio for each in told["inner"])

@@ -11,7 +11,7 @@ from deskhand.errors import TargetError
 from deskhand.messages import Node
 from deskhand.observers.serialize import takes_ref
 
-CAPACITY: Final = 50_000
+CAPACITY: Final = 20_000
 """Elements remembered; the longest unseen are forgotten first."""
 
 
@@ -35,21 +35,26 @@ class RefTable:
         """The same forest with refs. What is plain text or a nameless wrapper stays without."""
         # Built bottom up with an explicit stack: a page can be nested deeper than Python recurses.
         done: dict[int, Node] = {}
-        stack = [(root, False) for root in reversed(roots)]
+        stack = [(root, "", False) for root in reversed(roots)]
         while stack:
-            node, ready = stack.pop()
+            node, ref, ready = stack.pop()
             if not ready:
-                stack.append((node, True))
                 # Parents take their numbers before their children, as they are read.
-                done[id(node)] = replace(node, ref=self._ref(node)) if takes_ref(node) else node
-                stack.extend((child, False) for child in reversed(node.children))
-            elif node.children:
-                children = tuple(done[id(child)] for child in node.children)
-                done[id(node)] = replace(done[id(node)], children=children)
+                ref = self._ref(node) if takes_ref(node) else ""
+                stack.append((node, ref, True))
+                stack.extend((child, "", False) for child in reversed(node.children))
+                continue
+            if ref or node.children:
+                shown = replace(node, ref=ref, children=tuple(done[id(child)] for child in node.children))
+            else:
+                shown = node
+            done[id(node)] = shown
+            if ref:
+                self._nodes[ref] = shown
         return tuple(done[id(root)] for root in roots)
 
     def lookup(self, ref: str) -> Node:
-        """The element as it was last shown under this ref (without children).
+        """The element as it was last shown under this ref.
 
         TargetError ``not_found`` for a ref that was never given, ``stale_ref`` for one that is forgotten.
         """
@@ -74,5 +79,4 @@ class RefTable:
                 self._nodes.pop(forgotten, None)
         else:
             self._refs.move_to_end(key)
-        self._nodes[ref] = replace(node, ref=ref, children=())
         return ref

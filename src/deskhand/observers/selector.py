@@ -29,7 +29,10 @@ MAX_LENGTH: Final = 20_000
 """Characters a selector may have (a name can be 10,000 long)."""
 
 ATTRIBUTES: Final = ("name", "description", "value", "role", "app", "window")
-_FUNCTIONS: Final = ("nth", "has-text", "not", "is", "where", "has")
+_NOT_NAMES: Final = frozenset(
+    "active checked disabled enabled expanded first-child focus focused hover last-child selected visible".split()
+)
+"""What after a colon is meant as a CSS pseudo-class, not as gptme's name: said to be unknown, not looked for."""
 _OPERATORS: Final = ("=", "^=", "$=", "*=", "~=")
 _ONE_WORD: Final = {"radio button"}
 _GPTME: Final = re.compile(r"\s*([A-Za-z][A-Za-z _-]*?)\s*:(?!:)(.*)", re.DOTALL)
@@ -69,9 +72,8 @@ def parse_selector(text: str) -> Selector:
     if (spoken := _gptme(text)) is not None:
         return Selector(text, (spoken,))
     source = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
-    tokens = tinycss2.parse_component_value_list(source, skip_comments=True)
-    tokens = _checked(tokens, source)
     try:
+        tokens = _checked(tinycss2.parse_component_value_list(source, skip_comments=True), source)
         parsed = [each.parsed_tree for each in css.parse(tokens)]
     except css.SelectorError as error:
         token, message = (*error.args, "")[:2]
@@ -113,10 +115,8 @@ def _simple(node: Node) -> str:
     if node.name and normalise(node.name):
         shown = node.name if len(node.name) <= 1000 else None
         return f"{role}[name={_string(shown)}]" if shown else f"{role}[name^={_string(node.name[:200])}]"
-    if node.description:
-        return (
-            f"{role}[description={_string(node.description[:200])}]" if len(node.description) <= 200 else role
-        )
+    if normalise(node.description) and len(node.description) <= 200:
+        return f"{role}[description={_string(node.description)}]"
     return role
 
 
@@ -133,7 +133,7 @@ def _gptme(text: str) -> Any | None:
     if found is None:
         return None
     roles, name = spellings(found[1]), found[2].strip()
-    if roles is None or not name or re.match(rf"({'|'.join(_FUNCTIONS)})\s*\(", name):
+    if roles is None or not name or name in _NOT_NAMES or re.match(r"[a-z-]+\s*[\[(]", name):
         return None
     return css.CompoundSelector([Roles(roles), css.AttributeSelector("", ("name", "name"), "=", name, False)])
 

@@ -1,0 +1,224 @@
+"""Trees as text, differences as text, refs, masks and pictures: what a model is told of what is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from deskhand.desktop.base import Frame
+from deskhand.errors import TargetError
+from deskhand.messages import Node, Rect
+from deskhand.observers.diff import compare, diff
+from deskhand.observers.mask import mask_text, mask_tree
+from deskhand.observers.node import clean_name, walk
+from deskhand.observers.refs import RefTable
+from deskhand.observers.screen import picture
+from deskhand.observers.serialize import render
+from trees import forests, n, numbered, only
+
+FORM = numbered(
+    (
+        n(
+            "window",
+            "Order",
+            n("generic", "", n("text", "Name"), n("textbox", "Name", value="Ana", states="focused")),
+            n("generic", "", n("generic", "", n("button", "Send", n("text", "Send"), states="disabled"))),
+            n("textbox", "Pass", value="hunter2", states="password"),
+            n(
+                "menuitem",
+                "File",
+                n("menuitem", "Open", states="offscreen"),
+                n("menuitem", "Quit", states="offscreen"),
+            ),
+        ),
+    )
+)
+
+
+def shown(roots: tuple[Node, ...] = FORM) -> tuple[Node, ...]:
+    return RefTable().show(roots)
+
+
+def test_a_tree_is_one_line_an_element_without_wrappers_and_repeats() -> None:
+    assert render(shown()).split("\n") == [
+        '- window "Order" [e1]',
+        '  - textbox "Name" [e2] focused: "Ana"',
+        '  - button "Send" [e3] disabled',
+        '  - textbox "Pass" [e4] password',
+        '  - menuitem "File" [e5] (2 items)',
+    ]
+
+
+def test_a_long_list_is_cut_and_counted_and_keeps_what_is_selected() -> None:
+    rows = [n("listitem", f"row {i}", states="selected" if i == 900 else "") for i in range(1000)]
+    text = render((n("list", "Rows", *rows),))
+    assert "row 24" in text
+    assert "row 25" not in text
+    assert '- listitem "row 900" selected' in text
+    assert "… 974 more listitem, query to narrow" in text
+
+
+@pytest.mark.parametrize("name", ["a\nb", '"] [e9] "', "\u202egnp.exe", "x" * 10_000, "\x1b[2Jboo", "\ud800"])
+def test_no_name_can_break_out_of_its_line(name: str) -> None:
+    text = render((n("window", "w", n("button", clean_name(name)), n("button", "next")),))
+    lines = text.split("\n")
+    assert len(lines) == 3
+    assert len(text) < 400
+    assert lines[1].startswith("  - button")
+    assert lines[1].encode("utf-8", "strict").isascii() or lines[1].isprintable()
+
+
+@given(forests)
+@settings(deadline=None)
+def test_any_tree_serializes_within_its_bound(forest: tuple[Node, ...]) -> None:
+    for limit in (200, 500):
+        assert len(render(shown(forest), limit_chars=limit)) <= limit
+
+
+def test_a_deep_tree_needs_no_deep_stack() -> None:
+    node = n("button", "bottom")
+    for _ in range(5000):
+        node = n("group", "g", node)
+    forest = mask_tree(shown((node,)), {})
+    assert len(render(forest)) <= 12_000
+    assert len(list(walk(forest))) == 5001
+    assert diff(forest, forest) == ""
+
+
+# --- differences --------------------------------------------------------------------------------------------------
+
+
+def edited(roots: tuple[Node, ...], role: str, name: str, new: Node | None) -> tuple[Node, ...]:
+    """The forest with one node replaced (keeping its handle), or taken out."""
+    old = only(roots, role, name)
+
+    def edit(node: Node) -> Node | None:
+        if node is old:
+            return (
+                None
+                if new is None
+                else replace(new, handle=old.handle, children=new.children or old.children)
+            )
+        return replace(
+            node, children=tuple(kept for child in node.children if (kept := edit(child)) is not None)
+        )
+
+    return tuple(kept for root in roots if (kept := edit(root)) is not None)
+
+
+def test_a_diff_tells_what_changed_with_what_it_was() -> None:
+    new = edited(FORM, "textbox", "Name", n("textbox", "Name", value="Zoë", states="invalid"))
+    assert diff(shown(FORM), new) == '~ textbox "Name" invalid: "Zoë" (was value "Ana", not invalid)'
+
+
+def test_a_diff_tells_what_appeared_and_where() -> None:
+    window = FORM[0]
+    dialog = n("dialog", "Sure?", n("button", "Yes", handle=101), n("button", "No", handle=102), handle=100)
+    new = (replace(window, children=(*window.children, dialog)),)
+    assert diff(FORM, new).split("\n") == [
+        '+ dialog "Sure?" (in window "Order")',
+        '  - button "Yes"',
+        '  - button "No"',
+    ]
+
+
+def test_a_diff_tells_what_vanished_once() -> None:
+    assert diff(FORM, edited(FORM, "menuitem", "File", None)) == '- menuitem "File" (in window "Order")'
+
+
+def test_a_renamed_element_without_identity_is_a_change_not_two() -> None:
+    old, new = (n("status", "", n("text", "0 items")),), (n("status", "", n("text", "1 item")),)
+    assert diff(old, new) == '~ text "1 item" (was "0 items")'
+
+
+def test_losing_the_focus_is_no_change_of_its_own() -> None:
+    new = edited(FORM, "textbox", "Name", n("textbox", "Name", value="Ana"))
+    assert diff(FORM, new) == ""
+
+
+def test_a_diff_never_shows_a_password() -> None:
+    new = edited(FORM, "textbox", "Pass", n("textbox", "Pass", value="other", states="password"))
+    text = diff(FORM, new)
+    assert "other" not in text
+    assert "hunter2" not in text
+
+
+@given(forests, forests)
+@settings(deadline=None)
+def test_a_diff_is_bounded_and_empty_only_for_what_looks_the_same(
+    old: tuple[Node, ...], new: tuple[Node, ...]
+) -> None:
+    assert len(diff(old, new, limit_chars=300)) <= 300
+    assert not compare(old, old)
+
+
+# --- refs ---------------------------------------------------------------------------------------------------------
+
+
+def test_refs_stay_while_the_element_lives_and_keeps_its_name() -> None:
+    table = RefTable()
+    first = table.show(FORM)
+    again = table.show(edited(FORM, "button", "Send", n("button", "Sent")))
+    assert only(again, "textbox", "Name").ref == only(first, "textbox", "Name").ref
+    assert only(again, "button", "Sent").ref not in {node.ref for node in walk(first)}
+    assert table.lookup("e2").name == "Name"
+
+
+def test_a_window_keeps_its_ref_when_its_title_changes() -> None:
+    table = RefTable()
+    (first,) = table.show(FORM)
+    (again,) = table.show((replace(FORM[0], name="*Order"),))
+    assert again.ref == first.ref
+
+
+def test_an_unknown_ref_is_refused_with_the_range_that_there_is() -> None:
+    table = RefTable()
+    with pytest.raises(TargetError, match="nothing has been observed") as error:
+        table.lookup("e1")
+    assert error.value.effect == "not_found"
+    table.show(FORM)
+    with pytest.raises(TargetError, match="e1–e7"):
+        table.lookup("e99")
+
+
+# --- masks and pictures -------------------------------------------------------------------------------------------
+
+
+def test_passwords_and_secrets_are_masked_everywhere_in_a_tree() -> None:
+    tree = (
+        n(
+            "window",
+            "Hello s3cret!",
+            n("textbox", "Key", value="the key is s3cret!"),
+            n("textbox", "Pass", n("text", "•••"), value="hunter2", states="password"),
+        ),
+    )
+    masked = mask_tree(tree, {"key": "s3cret!"})
+    assert masked[0].name == "Hello <secret:key>"
+    assert only(masked, "textbox", "Key").value == "the key is <secret:key>"
+    password = only(masked, "textbox", "Pass")
+    assert (password.value, password.children) == (None, ())
+
+
+def test_the_longest_secret_is_masked_first() -> None:
+    assert mask_text("abcdef abc", {"a": "abc", "b": "abcdef"}) == "<secret:b> <secret:a>"
+
+
+def test_a_picture_is_scaled_and_maps_back_to_the_screen() -> None:
+    pixels = np.zeros((800, 1280), np.uint32)
+    pixels[300:310, 600:610] = 0x00FF0000
+    image = picture(Frame(pixels=pixels, rect=Rect(100, 50, 1280, 800)), edge=640, id="i1")
+    assert (image.width, image.height, image.id) == (640, 400, "i1")
+    point = image.to_screen(302, 152)
+    assert abs(point.x - 705) <= 1
+    assert abs(point.y - 355) <= 1
+    with pytest.raises(ValueError, match="x must be 0–639"):
+        image.to_screen(640, 0)
+
+
+def test_a_small_picture_is_not_enlarged() -> None:
+    image = picture(Frame(pixels=np.zeros((30, 40), np.uint32), rect=Rect(0, 0, 40, 30)), edge=1280)
+    assert (image.width, image.height, image.scale) == (40, 30, (1.0, 1.0))
