@@ -1,7 +1,7 @@
 """What a desktop is to the rest of the product: a few small parts behind protocols.
 
-All of these are synchronous, thread-safe and quick; `tools.desk` calls them through one ``to_thread`` seam. Nothing here
-reads or writes ``os.environ``: a desktop carries its own connections and environment, so a process can hold many.
+All of these are synchronous, thread-safe and quick; `tools.desk` calls them through one ``to_thread`` seam. Nothing
+here reads or writes ``os.environ``: a desktop carries its own connections and environment, so a process can hold many.
 Coordinates are screen pixels throughout.
 """
 
@@ -51,7 +51,7 @@ class Screen(Protocol):
 
 
 class Input(Protocol):
-    """Pointer and keyboard. Everything pressed is remembered; `release_all` lets go of it and is called on every exit."""
+    """Pointer and keyboard. All that is pressed is remembered; `release_all` lets go of it, on every exit path too."""
 
     def move(self, point: Point) -> None: ...
 
