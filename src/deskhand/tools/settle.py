@@ -79,7 +79,7 @@ class Settler:
         self._verdict_at: float | None = None
         self._moving_then: set[int] = set()
         self._last_reading: tuple[int | None, float, dict[int, float]] = (None, 0.0, {})
-        self._awaited = 0
+        self._awaited = self._tracker.serial
 
     # --- the seam -----------------------------------------------------------------------------------------------------
 
@@ -107,6 +107,7 @@ class Settler:
             if pid is not None:
                 baseline.readings.append((now, self._cpu.read(pid)))
             self._current = baseline
+            tracker.changed.notify_all()  # whoever waits for an earlier act sees that it is over
             tracker.begin(now, act=kind != "wait")
             return baseline
 
@@ -128,17 +129,18 @@ class Settler:
         return self._settle(baseline, timeout, timeout + self._settings.max_wait)
 
     def wait_painted(self, timeout: float) -> bool:
-        """Wait up to ``timeout`` seconds for the next change since the last call, without waiting for it to settle."""
+        """Wait up to ``timeout`` seconds for a change since the last verdict or call, without waiting for it to settle.
+
+        The going on of what moves by itself is none.
+        """
         end = time.monotonic() + timeout
         tracker = self._tracker
         with tracker.changed:
             while True:
-                if tracker.serial != self._awaited:
-                    self._awaited = tracker.serial
-                    if any(
-                        not change.region.moves(change.time) for change in tracker.since(end - timeout - 1.0)
-                    ):
-                        return True
+                new = [change for change in tracker.log if change.serial > self._awaited]
+                self._awaited = tracker.serial
+                if any(not change.region.moves(change.time) for change in new):
+                    return True
                 left = end - time.monotonic()
                 if left <= 0:
                     return False
@@ -297,7 +299,7 @@ class Settler:
     def _end(self, baseline: Baseline) -> None:
         now = time.monotonic()
         self._tracker.end()
-        self._verdict_at = now
+        self._verdict_at, self._awaited = now, self._tracker.serial
         self._moving_then = {id(region) for region in self._tracker.motion.moving(now)}
         if baseline.pid is not None:
             self._last_reading = baseline.pid, now, self._cpu.read(baseline.pid)
