@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -98,6 +99,13 @@ def test_a_subreaper_that_closes_its_desktop_has_no_running_children_left(tempor
     assert not os.path.exists(directory)
 
 
+def unlocked(directory: str) -> None:
+    """Wait until nobody holds a directory's lock: a child that was just forked does for the moment until its exec."""
+    if os.path.exists(os.path.join(directory, "lock")):
+        with open(os.path.join(directory, "lock")) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 @pytest.mark.parametrize("moment", [10, 20, 40, 60, 80, 120])
 def test_nothing_lives_on_when_the_process_is_killed_while_the_desktop_starts(
     moment: int, temporary: Path
@@ -118,6 +126,8 @@ asyncio.run(main())
     killed = subprocess.run([sys.executable, "-c", script, str(temporary), str(moment)])
     assert killed.returncode == -signal.SIGKILL
     directories = [str(path) for path in temporary.glob("deskhand-*/*") if path.is_dir()]
+    for directory in directories:
+        unlocked(directory)
     sweep()
     assert ended(
         [pid for directory in directories for pid in marked(directory)], 1
