@@ -40,7 +40,9 @@ _CLICK_GAP_MS = (
 )
 _DRAG_STEP_MS = 10  # between the motions of a drag
 _DRAG_DWELL_MS = 60  # over the place of the drop, so that it can accept before the button comes up
-_TYPE_CHUNK = 64  # key strokes between two round trips, to bound what the server has to queue
+_TYPE_CHUNK = (
+    128  # key strokes after which the app has to catch up: it would be read half a minute later otherwise
+)
 
 _SHIFT = "Shift_L"
 _CAPS = "Caps_Lock"
@@ -323,7 +325,7 @@ class XInput:
                 self._code(press.code, True)
                 self._code(press.code, False)
                 if index % _TYPE_CHUNK == 0:
-                    self._x.sync()
+                    wait_until_read(self._x)
         finally:
             if down:
                 self._code(shift, False)
