@@ -50,6 +50,13 @@ class Seen:
             self.desktop.changes.collect()
         return found[0] if there else Node(role="none")
 
+    async def still(self) -> None:
+        """Wait until nothing has been painted for a moment: what pops up moves into its place first."""
+        for _ in range(20):
+            self.desktop.changes.collect()
+            if not await asyncio.to_thread(self.desktop.changes.wait, 0.3):
+                return
+
     def click(self, node: Node) -> None:
         """With the pointer, in the middle of where it says it is."""
         assert node.rect is not None

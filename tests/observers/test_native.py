@@ -48,7 +48,9 @@ async def test_rectangles_are_right_on_the_screen_in_gtk4(seen: Seen) -> None:
 async def test_rectangles_are_right_in_an_open_popover_and_gone_when_it_closes(seen: Seen) -> None:
     await calculator(seen)
     seen.click(await seen.one("button[name='Primary menu']"))
-    seen.click(await seen.until("menuitem[name='Preferences'][visible]"))
+    await seen.until("menuitem[name='Preferences'][visible]")
+    await seen.still()
+    seen.click(await seen.one("menuitem[name='Preferences']"))
     dialog = await seen.until("window[name='Preferences']")
     assert "modal" in dialog.states
     await seen.until("menuitem[visible]", there=False)
@@ -118,7 +120,9 @@ async def test_an_app_still_answers_when_its_menu_opened_a_modal_dialog(seen: Se
     file = await seen.one("menuitem[name='File']")
     assert await seen.native.perform(file, "invoke") == "not_supported"  # GTK 3 would not answer any more
     seen.click(file)
-    seen.click(await seen.until("menuitem[name='Save As'][visible]"))
+    await seen.until("menuitem[name='Save As'][visible]")
+    await seen.still()
+    seen.click(await seen.one("menuitem[name='Save As']"))
     assert (await seen.until("dialog[name='Save As'] textbox[name='Name']")).states >= {"focused"}
     assert await seen.find("dialog button[name='Save'][disabled]")
 

@@ -143,8 +143,8 @@ class Reader:
             return ()
         roots = await self._native.read(pid, windows, popups)
         if any(self.browser.owns(window) for window in windows if window.pid == pid):
-            # The browser's own windows are read as pages: of its native trees only the dialogs say something new.
-            roots = tuple(root for root in roots if not _BROWSER_TITLE.search(root.name))
+            # The browser's own windows are read as pages: of its native trees only dialogs say something new.
+            roots = tuple(root for root in roots if not _holds_page(root))
         return mask_tree(roots, self._secrets)
 
     async def _page_roots(
@@ -160,6 +160,10 @@ class Reader:
     async def _page(self, windows: Sequence[WindowInfo]) -> tuple[Node, ...]:
         shown = [window for window in windows if shows_page(window, self.browser)]
         return mask_tree(await self.browser.snapshot(shown), self._secrets)
+
+
+def _holds_page(root: Node) -> bool:
+    return _BROWSER_TITLE.search(root.name) is not None or any(n.role == "document" for n in walk((root,)))
 
 
 def _by_window(roots: Sequence[Node], windows: Sequence[WindowInfo], browser: Browser) -> tuple[Node, ...]:

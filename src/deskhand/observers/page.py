@@ -6,25 +6,24 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from deskhand.errors import DesktopError, MissingPart, TargetError, ToolError
 from deskhand.messages import Node, WindowInfo
 from deskhand.observers.node import clean_name, comparable, quote
+from deskhand.observers.page_errors import first_line, quiet, translated
 from deskhand.observers.page_tree import PageHandle, read_page
+from deskhand.observers.tabs import Tab, Tabs, dialog_node
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Download, Locator, Page, Playwright
+    from playwright.async_api import BrowserContext, Dialog, Locator, Page, Playwright
 
 NAVIGATE_MS: Final = 20_000
 """Milliseconds for a page to begin to show. What loads after that is for settling to see."""
 
 START_S: Final = 20.0
-_TITLE_S: Final = 0.3
 _DOCUMENT: Final = "e => String(e.ownerDocument.defaultView.performance.timeOrigin)"
 _NET_ERROR: Final = re.compile(r"net::(ERR_[A-Z_]+)")
 
@@ -46,16 +45,6 @@ class Command(Protocol):
     def chromium_sandbox(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tab:
-    """A tab; ``number`` counts from 1 in the order they were opened and stays with the tab."""
-
-    number: int
-    title: str
-    url: str
-    active: bool = False
-
-
 class Browser:
     """The desktop's own Chromium with its tabs, JavaScript dialogs and downloads. Used from one event loop."""
 
@@ -64,20 +53,9 @@ class Browser:
         self._context: BrowserContext | None = None
         self._profile = ""
         self._downloads_dir = ""
-        self._numbers: dict[Page, int] = {}
-        self._titles: dict[Page, str] = {}
-        self._hidden: set[Page] = set()
-        self._expected_hidden = 0
-        self._current: Page | None = None
-        self._dialogs: dict[Page, Dialog] = {}
-        self._dialog_came = asyncio.Event()
-        self._crashed: set[Page] = set()
-        self._notices: list[str] = []
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tabs: Tabs | None = None
         self._pids: dict[int, bool] = {}
         self._shared: list[str] = []
-        self.downloads: list[str] = []
-        """Files that were downloaded, in the desktop's download directory."""
 
     # --- life -------------------------------------------------------------------------------------------------
 
@@ -115,24 +93,21 @@ class Browser:
                 )
         except (Error, TimeoutError) as error:
             await self.aclose()
-            raise DesktopError(f"the browser did not start: {_first_line(error)}") from error
+            raise DesktopError(f"the browser did not start: {first_line(error)}") from error
         self._profile, self._downloads_dir = command.profile, command.downloads
-        self._context.on("page", self._opened)
         self._context.on("close", self._closed)
-        for page in self._context.pages:
-            self._opened(page)
-        self._notices.clear()
+        self._tabs = Tabs(self._context, command.downloads)
 
     async def aclose(self) -> None:
         """Close the browser and the driver. Idempotent, bounded."""
+        if self._tabs is not None:
+            self._tabs.end()
         context, self._context = self._context, None
         playwright, self._playwright = self._playwright, None
         for ending in (context.close if context else None, playwright.stop if playwright else None):
             if ending is not None:
-                task = asyncio.ensure_future(_quiet(ending()))
+                task = asyncio.ensure_future(quiet(ending()))
                 await asyncio.wait({task}, timeout=3.0)
-        for task in self._tasks:
-            task.cancel()
 
     def owns(self, window: WindowInfo) -> bool:
         """Whether an X window is this browser's: its process was started on this browser's profile."""
@@ -150,68 +125,69 @@ class Browser:
 
     # --- tabs, dialogs, downloads -----------------------------------------------------------------------------
 
+    @property
+    def downloads(self) -> tuple[str, ...]:
+        """Files that were downloaded, in the desktop's download directory."""
+        return tuple(self._tabs.downloads) if self._tabs is not None else ()
+
     def notices(self) -> tuple[str, ...]:
         """What happened by itself since the last call: tabs that opened, dialogs, downloads, crashes."""
-        notices, self._notices = tuple(self._notices), []
-        return notices
+        return self._tabs.notices() if self._tabs is not None else ()
 
     async def tabs(self, windows: Sequence[WindowInfo] = ()) -> tuple[Tab, ...]:
         """The open tabs. The active one is told by the title of the browser's topmost window."""
-        pages = self._pages()
-        titles = await asyncio.gather(*(self._title(page) for page in pages))
-        current = await self.current(windows) if pages else None
-        return tuple(
-            Tab(number=self._numbers[page], title=title, url=clean_name(page.url), active=page is current)
-            for page, title in zip(pages, titles, strict=True)
-        )
+        titles = await self._open_tabs().titles()
+        current = await self.current(windows) if titles else None
+        return tuple(self._tab(page, title, page is current) for page, title in titles.items())
 
     async def switch(self, tab: int | str) -> Tab:
         """Bring a tab to the front: by number, or by part of its title or address."""
-        page = await self._tab(tab)
-        await page.bring_to_front()
-        self._current = page
-        return Tab(
-            number=self._numbers[page],
-            title=await self._title(page),
-            url=clean_name(page.url),
-            active=True,
-        )
+        tabs = self._open_tabs()
+        page = await tabs.find(tab)
+        async with translated("switch to that tab"):
+            await page.bring_to_front()
+        tabs.current = page
+        return self._tab(page, (await tabs.titles()).get(page, ""), True)
 
     async def close_tab(self, tab: int | str) -> None:
         """Close a tab."""
-        page = await self._tab(tab)
-        await page.close()
+        page = await self._open_tabs().find(tab)
+        async with translated("close that tab"):
+            await page.close()
 
     async def current(self, windows: Sequence[WindowInfo] = ()) -> Page:
         """The page in front: that of the browser's topmost window, by its title; else the one used last.
 
         Playwright has every page believe that it is visible and focused, so pages cannot be asked.
         """
-        pages = self._pages()
+        tabs = self._open_tabs()
+        pages = tabs.pages()
         if not pages:
             raise TargetError("not_found", "the browser has no open tab")
+        chosen = tabs.current if tabs.current in pages else pages[-1]
         mine = next((window for window in windows if self.owns(window)), None)
-        fallback = self._current if self._current in pages else pages[-1]
         if mine is not None and len(pages) > 1:
-            titles = await asyncio.gather(*(self._title(page) for page in pages))
             shown = comparable(mine.title)
-            fitting = [p for p, t in zip(pages, titles, strict=True) if t and shown.startswith(comparable(t))]
-            if fitting and fallback not in fitting:
-                fallback = fitting[-1]
-        self._current = fallback
-        assert fallback is not None
-        return fallback
+            titles = await tabs.titles()
+            fitting = [
+                page for page, title in titles.items() if title and shown.startswith(comparable(title))
+            ]
+            if fitting and chosen not in fitting:
+                chosen = fitting[-1]
+        tabs.current = chosen
+        assert chosen is not None
+        return chosen
 
     def dialog(self) -> Dialog | None:
         """The JavaScript dialog that holds the current tab, if there is one."""
-        return self._dialogs.get(self._current) if self._current is not None else None
+        return self._tabs.dialog(self._tabs.current) if self._tabs is not None else None
 
     async def answer(self, accept: bool, text: str | None = None) -> str:
         """Answer the open JavaScript dialog; returns its message. TargetError when there is none."""
         from playwright.async_api import Error
 
-        page = self._current
-        dialog = self._dialogs.pop(page, None) if page is not None else None
+        tabs = self._open_tabs()
+        dialog = tabs.take_dialog(tabs.current)
         if dialog is None:
             raise TargetError("not_found", "no JavaScript dialog is open")
         try:
@@ -227,11 +203,13 @@ class Browser:
 
     async def open(self, url: str, *, new_tab: bool = False) -> None:
         """Load an address in the current tab (or in a new one) until it begins to show. ToolError when it cannot."""
-        if self._context is None:
-            raise DesktopError("the browser is not running")
-        pages = self._pages()
-        page = await self._context.new_page() if new_tab or not pages else await self.current()
-        self._current = page
+        tabs = self._open_tabs()
+        if new_tab or not tabs.pages():
+            assert self._context is not None
+            page = await self._context.new_page()
+        else:
+            page = await self.current()
+        tabs.current = page
         await self._goto(page, url)
 
     async def back(self) -> None:
@@ -246,33 +224,33 @@ class Browser:
         ``windows`` are the X server's, topmost first: they tell which tab is in front and where it stands.
         """
         page = await self.current(windows)
-        if (dialog := self._dialogs.get(page)) is not None:
-            return (dialog_node(dialog, self._numbers.get(page, 0)),)
-        if page in self._crashed:
+        tabs = self._open_tabs()
+        if (dialog := tabs.dialog(page)) is not None:
+            return (dialog_node(dialog, tabs.number(page)),)
+        if tabs.crashed(page):
             return (Node(role="document", name="this page has crashed", source="page", app="browser"),)
         window = next((window for window in windows if self.owns(window)), None)
         return (await self._read(page, window),)
 
     async def read(self, url: str) -> Node:
         """Another page, read in a tab behind the current one, which is closed again."""
-        if self._context is None:
-            raise DesktopError("the browser is not running")
-        page = await self._background_page()
+        tabs = self._open_tabs()
+        async with translated("open a tab behind"):
+            page = await tabs.open_behind()
         try:
             await self._goto(page, url)
             return await self._read(page, None, shown=False)
         finally:
-            self._hidden.discard(page)
-            await _quiet(page.close())
+            await tabs.close_hidden(page)
 
     async def locate(self, node: Node) -> tuple[Page, Locator]:
         """The live locator of an element that was read. TargetError ``stale_ref``, in milliseconds, when it is gone."""
         handle = handle_of(node)
-        page = next((page for page, number in self._numbers.items() if number == handle.tab), None)
+        page = self._open_tabs().page(handle.tab)
         gone = TargetError(
             "stale_ref", f"{node.role} {quote(node.name, 80)} is gone from the page: observe again"
         )
-        if page is None or page.is_closed():
+        if page is None:
             raise gone
         locator = page.locator(f"aria-ref={handle.ref}")
         async with translated("find the element"), asyncio.timeout(2):
@@ -283,21 +261,7 @@ class Browser:
 
     async def act(self, page: Page, doing: Awaitable[Any]) -> bool:
         """Wait for an act, or for the JavaScript dialog that it opens and that holds it up. True when it is done."""
-        self._dialog_came.clear()
-        task = asyncio.ensure_future(doing)
-        dialog = asyncio.ensure_future(self._dialog_came.wait())
-        try:
-            await asyncio.wait({task, dialog}, return_when=asyncio.FIRST_COMPLETED)
-        except BaseException:
-            task.cancel()
-            raise
-        finally:
-            dialog.cancel()
-        if task.done():
-            task.result()
-            return True
-        self._keep(_quiet(task))
-        return False
+        return await self._open_tabs().unless_dialog(doing)
 
     def share_file(self, path: str) -> str:
         """A copy of a file, under its own name, where the browser in its box can read it."""
@@ -310,20 +274,20 @@ class Browser:
 
     async def _read(self, page: Page, window: WindowInfo | None, *, shown: bool = True) -> Node:
         from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as Slow
 
+        number = self._open_tabs().number(page)
         for last in (False, True):
             try:
-                return await read_page(page, self._numbers.get(page, 0), window, shown=shown)
-            except TimeoutError:
-                raise TargetError(
-                    "busy", "the page is not answering: wait for it, then observe again"
-                ) from None
+                return await read_page(page, number, window, shown=shown)
+            except (TimeoutError, Slow):
+                raise TargetError("busy", "the page is not answering: wait for it, then look again") from None
             except Error as error:
                 if page.is_closed():
                     raise TargetError("not_found", "the tab was closed") from None
                 # A navigation pulls the document away from under the reading: read the new one.
                 if last:
-                    raise TargetError("busy", f"the page cannot be read now: {_first_line(error)}") from None
+                    raise TargetError("busy", f"the page cannot be read now: {first_line(error)}") from None
         raise AssertionError("unreachable")
 
     async def _goto(self, page: Page, url: str) -> None:
@@ -333,128 +297,23 @@ class Browser:
         try:
             await self.act(page, page.goto(address, timeout=NAVIGATE_MS, wait_until="domcontentloaded"))
         except Error as error:
-            message = _first_line(error)
+            message = first_line(error)
             if "Download is starting" in message:
                 return
             found = _NET_ERROR.search(message)
             raise ToolError(f"{quote(url, 200)} cannot be opened: {found[1] if found else message}") from None
 
-    async def _background_page(self) -> Page:
-        assert self._context is not None
-        pages = self._pages()
-        if not pages:
-            page = await self._context.new_page()
-            self._hidden.add(page)
-            return page
-        came: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
-        self._expected_hidden += 1
+    def _open_tabs(self) -> Tabs:
+        if self._context is None or self._tabs is None:
+            raise TargetError("not_found", "the browser is not running: launch it with an address")
+        return self._tabs
 
-        def arrived(page: Page) -> None:
-            if not came.done():
-                came.set_result(page)
-
-        self._context.once("page", arrived)
-        session = await self._context.new_cdp_session(pages[0])
-        try:
-            await session.send("Target.createTarget", {"url": "about:blank", "background": True})
-            async with asyncio.timeout(5):
-                return await came
-        finally:
-            await _quiet(session.detach())
-
-    def _pages(self) -> list[Page]:
-        if self._context is None:
-            return []
-        return [page for page in self._context.pages if page not in self._hidden and not page.is_closed()]
-
-    async def _tab(self, tab: int | str) -> Page:
-        pages = self._pages()
-        wanted = str(tab)
-        if wanted.isdecimal():
-            found = [page for page in pages if self._numbers[page] == int(wanted)]
-        else:
-            titles = await asyncio.gather(*(self._title(page) for page in pages))
-            part = comparable(wanted)
-            found = [
-                p for p, t in zip(pages, titles, strict=True) if part in comparable(t) or wanted in p.url
-            ]
-        if len(found) != 1:
-            listed = "; ".join(f"{t.number} {quote(t.title, 60)}" for t in await self.tabs())
-            raise TargetError(
-                "ambiguous" if found else "not_found", f"tab {quote(wanted, 80)}: there are {listed}"
-            )
-        return found[0]
-
-    async def _title(self, page: Page) -> str:
-        if page not in self._dialogs:
-            try:
-                async with asyncio.timeout(_TITLE_S):
-                    self._titles[page] = clean_name(await page.title())
-            except Exception:  # closed, crashed or not answering: what it was called before
-                pass
-        return self._titles.get(page, "")
-
-    def _opened(self, page: Page) -> None:
-        if page in self._numbers:
-            return
-        self._numbers[page] = max(self._numbers.values(), default=0) + 1
-        if self._expected_hidden:
-            self._expected_hidden -= 1
-            self._hidden.add(page)
-        else:
-            self._notices.append(f"tab {self._numbers[page]} opened")
-            self._current = page
-        page.on("dialog", lambda dialog: self._dialog_opened(page, dialog))
-        page.on("dialogclosed", lambda _: self._dialog_closed(page))
-        page.on("download", self._download_started)
-        page.on("crash", lambda page: self._crashed.add(page))
-        page.on("close", self._page_closed)
-        page.on("framenavigated", lambda frame: self._crashed.discard(page))
-
-    def _page_closed(self, page: Page) -> None:
-        self._dialogs.pop(page, None)
-        self._titles.pop(page, None)
-        self._numbers.pop(page, None)
-        if self._current is page:
-            self._current = None
+    def _tab(self, page: Page, title: str, active: bool) -> Tab:
+        number = self._open_tabs().number(page)
+        return Tab(number=number, title=title, url=clean_name(page.url), active=active)
 
     def _closed(self, _: object) -> None:
         self._context = None
-
-    def _dialog_opened(self, page: Page, dialog: Dialog) -> None:
-        if page in self._hidden or dialog.type == "beforeunload":
-            self._keep(_quiet(dialog.accept()))
-            return
-        self._dialogs[page] = dialog
-        self._notices.append(f"a JavaScript {dialog.type} opened: {quote(clean_name(dialog.message), 200)}")
-        self._dialog_came.set()
-
-    def _dialog_closed(self, page: Page) -> None:
-        self._dialogs.pop(page, None)
-
-    def _download_started(self, download: Download) -> None:
-        self._keep(_quiet(self._save(download)))
-
-    async def _save(self, download: Download) -> None:
-        name = (
-            Path(clean_name(download.suggested_filename).replace("/", "_")).name.lstrip(".")[:200]
-            or "download"
-        )
-        target = Path(self._downloads_dir) / name
-        stem, suffix, count = target.stem, target.suffix, 1
-        while target.exists():
-            target = target.with_name(f"{stem} ({count}){suffix}")
-            count += 1
-        self._notices.append(f"a download started: {quote(name)}")
-        await download.save_as(target)
-        self.downloads.append(str(target))
-        self._notices.append(f"downloaded {quote(str(target), 300)}")
-
-    def _keep(self, doing: Awaitable[Any]) -> None:
-        """Let something end on its own, without losing track of it."""
-        task = asyncio.ensure_future(doing)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def handle_of(node: Node) -> PageHandle:
@@ -462,74 +321,3 @@ def handle_of(node: Node) -> PageHandle:
     if not isinstance(node.handle, PageHandle):
         raise TargetError("not_supported", f"{node.role} {quote(node.name, 80)} cannot be acted on by itself")
     return node.handle
-
-
-def dialog_node(dialog: Dialog, tab: int) -> Node:
-    """A JavaScript dialog as elements: its buttons and its text field can be acted on like any other."""
-    kind, message = dialog.type, clean_name(dialog.message)
-    where = f"dialog {id(dialog)}"
-    parts = []
-    if kind == "prompt":
-        parts.append(
-            _dialog_part("textbox", "Answer", tab, where, "text", value=clean_name(dialog.default_value))
-        )
-    if kind != "alert":
-        parts.append(_dialog_part("button", "Cancel", tab, where, "dismiss"))
-    parts.append(_dialog_part("button", "OK", tab, where, "accept"))
-    return Node(
-        role="dialog",
-        name=message,
-        description=f"JavaScript {kind}",
-        states=frozenset({"modal"}),
-        source="page",
-        app="browser",
-        handle=PageHandle(tab, where, "dialog"),
-        children=tuple(parts),
-    )
-
-
-def _dialog_part(role: str, name: str, tab: int, where: str, ref: str, value: str | None = None) -> Node:
-    return Node(
-        role=role, name=name, value=value, source="page", app="browser", handle=PageHandle(tab, where, ref)
-    )
-
-
-@asynccontextmanager
-async def translated(doing: str) -> AsyncIterator[None]:
-    """Playwright's errors as ours."""
-    from playwright.async_api import Error
-
-    try:
-        yield
-    except TimeoutError:
-        raise TargetError("busy", f"cannot {doing}: the page is not answering") from None
-    except Error as error:
-        raise _translate(doing, error) from None
-
-
-def _translate(doing: str, error: Exception) -> ToolError:
-    message = str(error)
-    if "intercepts pointer events" in message:
-        by = re.search(r"- (<.{0,200}?>).{0,300}?intercepts pointer events", message)
-        cover = quote(clean_name(by[1]), 120) if by else "something"
-        return TargetError("covered", f"cannot {doing}: {cover} is in front of it")
-    if "not enabled" in message or "element is not enabled" in message:
-        return TargetError("not_supported", f"cannot {doing}: it is disabled")
-    if "not editable" in message or "not an <input>" in message or "Element is not" in message:
-        return TargetError("not_supported", f"cannot {doing}: {_first_line(error)}")
-    if any(word in message for word in ("closed", "detached", "not attached", "Invalid frame in aria-ref")):
-        return TargetError("stale_ref", f"cannot {doing}: it is gone from the page; observe again")
-    if "outside of the viewport" in message or "not visible" in message:
-        return TargetError("not_supported", f"cannot {doing}: it is not visible")
-    return TargetError("busy", f"cannot {doing}: {_first_line(error)}")
-
-
-def _first_line(error: BaseException) -> str:
-    return clean_name(str(error).split("\n", 1)[0])[:300] or type(error).__name__
-
-
-async def _quiet(doing: Awaitable[Any]) -> None:
-    try:
-        await doing
-    except Exception:  # on the way out, or already told another way
-        return

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from deskhand.errors import Effect, TargetError
 from deskhand.messages import Node
 from deskhand.observers.node import quote
-from deskhand.observers.page import Browser, handle_of, translated
+from deskhand.observers.page import Browser, handle_of
+from deskhand.observers.page_errors import translated
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page

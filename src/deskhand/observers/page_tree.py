@@ -146,27 +146,28 @@ def _own(elements: Iterable[Aria]) -> Iterator[Aria]:
 
 
 async def _find_frames(page: Page, elements: Sequence[Aria], context: _Context) -> None:
-    """Ask every frame that shows something where it stands and which document it holds."""
-    level: list[tuple[str, Aria]] = [("", each) for each in _own(elements) if _is_frame(each)]
+    """Ask every frame that shows something where it stands and which document it holds: all at once."""
+    iframes: list[tuple[str, Aria]] = []
+    level = [("", each) for each in _own(elements) if _is_frame(each)]
     while level:
-        found = await asyncio.gather(
-            *(_frame(page, iframe, context.frames[outer]) for outer, iframe in level), return_exceptions=True
-        )
-        following: list[tuple[str, Aria]] = []
-        for (_, iframe), frame in zip(level, found, strict=True):
-            if isinstance(frame, _Frame):
-                context.frames[iframe.ref] = frame
-                following.extend((iframe.ref, each) for each in _own(iframe.children) if _is_frame(each))
-        level = following
+        iframes.extend(level)
+        level = [(outer.ref, each) for _, outer in level for each in _own(outer.children) if _is_frame(each)]
+    found = await asyncio.gather(*(_frame(page, iframe) for _, iframe in iframes), return_exceptions=True)
+    for (outer, iframe), frame in zip(iframes, found, strict=True):
+        if isinstance(frame, _Frame) and outer in context.frames:  # outer ones come before what they hold
+            frame.x += context.frames[outer].x
+            frame.y += context.frames[outer].y
+            context.frames[iframe.ref] = frame
 
 
 def _is_frame(element: Aria) -> bool:
     return element.role == "iframe" and bool(element.ref and element.children)
 
 
-async def _frame(page: Page, iframe: Aria, outer: _Frame) -> _Frame:
-    async with asyncio.timeout(PROBE_MS / 1000 * 2):
-        element = await page.locator(f"aria-ref={iframe.ref}").element_handle(timeout=PROBE_MS)
+async def _frame(page: Page, iframe: Aria) -> _Frame:
+    """A frame, placed within the one around it."""
+    async with asyncio.timeout(SNAPSHOT_MS / 1000):
+        element = await page.locator(f"aria-ref={iframe.ref}").element_handle(timeout=SNAPSHOT_MS)
         content = await element.content_frame()
         if content is None:
             raise ValueError("not a frame")
@@ -174,7 +175,7 @@ async def _frame(page: Page, iframe: Aria, outer: _Frame) -> _Frame:
             content.evaluate("() => String(performance.timeOrigin)"), element.evaluate(_INSET)
         )
         box = iframe.box or (0, 0, 0, 0)
-        frame = _Frame(str(origin), outer.x + box[0] + inset[0], outer.y + box[1] + inset[1])
+        frame = _Frame(str(origin), box[0] + inset[0], box[1] + inset[1])
         await _find_passwords(page, content, iframe.children, frame)
     return frame
 

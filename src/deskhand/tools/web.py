@@ -11,7 +11,8 @@ from deskhand.errors import InvalidStep, TargetError
 from deskhand.messages import Node
 from deskhand.observers import page_act
 from deskhand.observers.node import quote
-from deskhand.observers.page import NAVIGATE_MS, Browser, translated
+from deskhand.observers.page import NAVIGATE_MS, Browser
+from deskhand.observers.page_errors import translated
 from deskhand.tools.actions import Dialog, Navigate, Tab, Upload
 from deskhand.tools.outcome import Outcome
 from deskhand.tools.workspace import Workspace, in_thread
