@@ -259,7 +259,7 @@ async def test_a_page_of_five_megabytes_gives_a_bounded_answer(seen: Seen) -> No
     await seen.browse(f"<h1>Shop</h1><ul>{rows}</ul><!--{'x' * 4_500_000}--><button>Pay</button>")
     started = time.monotonic()
     observation = await seen.eyes.observe()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 8
     assert len(observation.text) <= 13_000
     assert "more listitem, query to narrow" in observation.text
     assert 'button "Pay"' in observation.text

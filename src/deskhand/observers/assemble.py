@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from deskhand.messages import Node, Rect, WindowInfo
 from deskhand.observers.atspi import Handle
-from deskhand.observers.harvest import Harvest, Raw
 from deskhand.observers.node import CONTAINERS, comparable, walk
+from deskhand.observers.raw import Harvest, Raw
+from deskhand.observers.reading import (
+    ORDERED,
+    chosen_in,
+    in_reading_order,
+    label_by_neighbours,
+    one_cell,
+    same_button,
+    words_in,
+)
 from deskhand.observers.roles import ARIA_OF
 
 _INTERACTIVE: Final = frozenset(
@@ -21,14 +30,9 @@ _NAMED_BY_CONTENT: Final = frozenset(
     "button cell checkbox columnheader gridcell heading link listitem menuitem menuitemcheckbox menuitemradio option "
     "radio row rowheader switch tab tooltip treeitem".split()
 )
-_NAMED_BY_NEIGHBOUR: Final = frozenset(
-    "textbox combobox spinbutton slider listbox table treegrid grid list checkbox switch searchbox".split()
-)
 _SAME_STATES: Final = frozenset(
     "active busy checked editable expanded focused invalid mixed modal multiline pressed required selected".split()
 )
-_ORDERED: Final = CONTAINERS | {"window", "dialog", "form", "toolbar"}
-_FORMS: Final = _ORDERED | {"tablist", "tab", "tabpanel", "list", "listbox", "listitem", "row", "table"}
 _WIDGET_CLASS: Final = re.compile(r"(Gtk|Adw|Gd|Hdy|Gsk)[A-Z]\w*")
 _POPOVER: Final = re.compile(r"GtkPopover(Menu)?")
 _CAMEL_CASE: Final = re.compile(r"(?:[A-Z][a-z]+){2,}")
@@ -119,7 +123,7 @@ class _Builder:
                 if child in self.reading.raws and child not in seen:
                     seen.add(child)
                     stack.append((child, place, visible, False))
-        return _label_by_neighbours(self.done[self.top])
+        return label_by_neighbours(self.done[self.top])
 
     # --- where ------------------------------------------------------------------------------------------------
 
@@ -160,12 +164,12 @@ class _Builder:
     def _node(self, raw: Raw, place: _Place, visible: bool) -> Node:
         children = [self.done[child] for child in raw.children if child in self.done]
         role = self._role(raw)
-        if role == "button" and (inner := _same_button(children)) is not None:
+        if role == "button" and (inner := same_button(children)) is not None:
             return inner
         if role == "cell" and children and all(child.role == "cell" for child in children):
-            children = _one_cell(children)
-        if role in _ORDERED:
-            children = _in_reading_order(children)
+            children = one_cell(children)
+        if role in ORDERED:
+            children = in_reading_order(children)
         name, value = self._name_and_value(raw, role, children)
         if role == "combobox" and self.gtk4:
             # Of the list only what is chosen is there: that is the value. A popover is another matter.
@@ -232,7 +236,7 @@ class _Builder:
         name, value = self._own_name(raw), raw.value
         editable = "editable" in raw.states or role in ("textbox", "searchbox")
         if role == "combobox" and self.gtk4:
-            value = value or _inside(children, name)
+            value = value or chosen_in(children, name)
         elif role == "combobox" and name and name in {each.name for each in walk(children)}:
             name, value = "", name  # GTK 3 names a combo box after what is chosen in it
         if (
@@ -245,7 +249,7 @@ class _Builder:
         if not name:
             name = " ".join(filter(None, (self._label(path) for path in raw.labelled_by)))
         if not name and role in _NAMED_BY_CONTENT:
-            name = _words(children)[:_CONTENT_CHARS]
+            name = words_in(children)[:_CONTENT_CHARS]
         if not name and role in _INTERACTIVE:
             name = raw.description  # a tooltip is the last resort, as in ARIA's rules for names
         return name, value
@@ -270,142 +274,3 @@ class _Builder:
         if not visible:
             states.add("offscreen")
         return frozenset(states)
-
-
-# --- reading order and labels -------------------------------------------------------------------------------------
-
-
-def _one_cell(cells: Sequence[Node]) -> list[Node]:
-    """What a cell that GTK 3 makes of several renderers (icon, text, the same text again) says: each thing once."""
-    return list({(cell.name, cell.value): cell for cell in cells if cell.name or cell.value}.values())
-
-
-def _words(nodes: Sequence[Node]) -> str:
-    """What can be read in some nodes, nothing twice in a row, without what is hidden and what hangs off in a menu."""
-    words: list[str] = []
-    stack = list(nodes)[::-1]
-    while stack:
-        node = stack.pop()
-        if "offscreen" in node.states or node.role in ("menu", "menuitem"):
-            continue
-        said = " ".join((node.name or node.value or "").split())
-        if said and words[-1:] != [said]:
-            words.append(said)
-        stack.extend(reversed(node.children))
-    return " ".join(words)
-
-
-def _inside(children: Sequence[Node], name: str) -> str | None:
-    """The words in a combo box, if they are few enough to be what is chosen in it."""
-    words = _words(children).removeprefix(name).strip()
-    return words if 0 < len(words) <= 100 else None
-
-
-def _same_button(children: Sequence[Node]) -> Node | None:
-    """The button inside a menu button, which GTK 4 builds of two; with the open popover, which hangs on the outer."""
-    inner = [child for child in children if child.role == "button"]
-    rest = [child for child in children if child.role != "button"]
-    if len(inner) != 1 or any(child.role not in ("menu", "dialog") for child in rest):
-        return None
-    return replace(inner[0], children=(*inner[0].children, *rest))
-
-
-def _in_reading_order(nodes: Sequence[Node]) -> list[Node]:
-    """Rows from the top, each from the left: boxes and grids list their children in the order they were added."""
-    placed = [node for node in nodes if node.rect is not None]
-    if len(placed) < 2 or len({node.rect for node in placed}) < 2:
-        return list(nodes)
-    rows: list[list[Node]] = []
-    for node in sorted(placed, key=lambda n: (_rect(n).y, _rect(n).x)):
-        row = next((row for row in rows if _same_row(_rect(row[0]), _rect(node))), None)
-        if row is None:
-            rows.append([node])
-        else:
-            row.append(node)
-    ordered = [node for row in rows for node in sorted(row, key=lambda n: _rect(n).x)]
-    return ordered + [node for node in nodes if node.rect is None]
-
-
-def _rect(node: Node) -> Rect:
-    assert node.rect is not None
-    return node.rect
-
-
-def _same_row(one: Rect, other: Rect) -> bool:
-    overlap = min(one.bottom, other.bottom) - max(one.y, other.y)
-    return overlap > 0.5 * min(one.height, other.height)
-
-
-def _label_by_neighbours(root: Node) -> Node:
-    """Name the fields that have no name after the text to their left, or right above them, as a person reads a form."""
-    fields: list[tuple[int, Node]] = []
-    labels: list[tuple[int, Node]] = []
-    taken: set[str] = set()
-    # An entry of a list is a form of its own: its text labels its own fields, none outside.
-    stack: list[tuple[Node, int]] = [(root, 0)]
-    while stack:
-        node, form = stack.pop()
-        if "offscreen" in node.states:
-            continue
-        if node.role in _NAMED_BY_NEIGHBOUR and node.name:
-            taken.add(comparable(node.name))
-        elif node.rect is not None:
-            if node.role == "text" and _labels(node.name):
-                labels.append((form, node))
-            elif node.role in _NAMED_BY_NEIGHBOUR:
-                fields.append((form, node))
-        if node.role in _FORMS:
-            stack.extend((child, form if node.role in _ORDERED else id(node)) for child in node.children)
-    names: dict[int, str] = {}
-    pairs = [
-        (distance, place, field, label)
-        for place, (form, field) in enumerate(fields)
-        for own, label in labels
-        if own == form
-        and comparable(label.name) not in taken
-        and (distance := _distance(_rect(field), _rect(label))) is not None
-    ]
-    used: set[int] = set()
-    for _, _, field, label in sorted(pairs, key=lambda pair: pair[:2]):
-        if id(field) not in names and id(label) not in used:
-            names[id(field)] = label.name
-            used.add(id(label))
-    return _renamed(root, names) if names else root
-
-
-def _labels(words: str) -> bool:
-    """Whether a text reads like a field's label, not like a sentence."""
-    return 0 < len(words) <= 60 and words[-1] not in ".!…"
-
-
-def _distance(field: Rect, label: Rect) -> float | None:
-    """How far a text is from a field whose label it could be; None when it stands elsewhere."""
-    overlap = min(field.bottom, label.bottom) - max(field.y, label.y)
-    gap = field.x - label.right
-    if overlap > 0.5 * min(field.height, label.height) and -4 <= gap <= 200:
-        return float(max(0, gap))
-    above = field.y - label.bottom
-    if -4 <= above <= 24 and label.x < field.right and label.right > field.x and label.x - field.x < 60:
-        return 200.0 + above
-    return None
-
-
-def _renamed(root: Node, names: dict[int, str]) -> Node:
-    done: dict[int, Node] = {}
-    stack = [(root, False)]
-    while stack:
-        node, ready = stack.pop()
-        if not ready:
-            stack.append((node, True))
-            stack.extend((child, False) for child in node.children)
-            continue
-        children = tuple(done[id(child)] for child in node.children)
-        same = all(new is old for new, old in zip(children, node.children, strict=True))
-        new = node if same else replace(node, children=children)
-        done[id(node)] = replace(new, name=names[id(node)]) if id(node) in names else new
-    return done[id(root)]
-
-
-def windows_of(roots: Iterable[Node]) -> tuple[str, ...]:
-    """The titles of the windows among the roots."""
-    return tuple(root.name for root in roots if root.role in ("window", "dialog"))

@@ -19,8 +19,9 @@ from deskhand.observers.atspi import (
     NotAnswering,
     states_of,
 )
-from deskhand.observers.harvest import App, harvest
+from deskhand.observers.harvest import harvest
 from deskhand.observers.node import comparable, quote, walk
+from deskhand.observers.raw import App
 
 ACTION_DEADLINE: Final = 1.0
 """Seconds that an element's action may take. One that opens a modal dialog only answers when that is closed."""

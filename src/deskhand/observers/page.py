@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from deskhand.errors import DesktopError, MissingPart, TargetError, ToolError
 from deskhand.messages import Node, WindowInfo
+from deskhand.observers.loading import PageWork
 from deskhand.observers.node import clean_name, comparable, quote
 from deskhand.observers.page_errors import first_line, quiet, translated
 from deskhand.observers.page_tree import PageHandle, read_page
@@ -54,6 +55,8 @@ class Browser:
         self._profile = ""
         self._downloads_dir = ""
         self._tabs: Tabs | None = None
+        self.work = PageWork()
+        """Whether pages are loading something: for the settle engine."""
         self._pids: dict[int, bool] = {}
         self._shared: list[str] = []
 
@@ -96,6 +99,7 @@ class Browser:
             raise DesktopError(f"the browser did not start: {first_line(error)}") from error
         self._profile, self._downloads_dir = command.profile, command.downloads
         self._context.on("close", self._closed)
+        self.work.watch(self._context)
         self._tabs = Tabs(self._context, command.downloads)
 
     async def aclose(self) -> None:
