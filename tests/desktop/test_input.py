@@ -11,12 +11,13 @@ import time
 import pytest
 
 from deskhand.desktop import input as input_module
+from deskhand.desktop.browser import find_browser
 from deskhand.desktop.composed import X11Desktop
 from deskhand.desktop.input import XInput
 from deskhand.desktop.x11 import MARKER, XConnection
 from deskhand.errors import DesktopError, InvalidStep
 from deskhand.messages import Point
-from desktop_world import window
+from desktop_world import ended, window
 from pad import RECT, Pad
 
 CENTER = RECT.center
@@ -184,6 +185,24 @@ def test_text_typed_into_a_gtk_editor_arrives_exactly(shared: X11Desktop) -> Non
     shared.input.chord(["ctrl", "c"])
     assert _copied(shared, text) == text
     shared.windows.close(editor.id)
+
+
+def test_text_typed_into_chromium_arrives_exactly(shared: X11Desktop) -> None:
+    # More strange characters than there are quiet keycodes: none of them may be one that the browser goes by.
+    text = UNICODE + "".join(chr(code) for code in range(0x3041, 0x3041 + 80)) + "\nend"
+    page = (
+        "<textarea id=t onfocus=\"document.title='Typing'\"></textarea><script>onload=()=>t.focus()</script>"
+    )
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    pid = shared.launch([find_browser(), *root, "--no-first-run", f"--app=data:text/html,{page}"])
+    browser = window(shared, "Typing")
+    shared.windows.activate(browser.id)
+    shared.input.type(text)
+    shared.input.chord(["ctrl", "a"])
+    shared.input.chord(["ctrl", "c"])
+    assert _copied(shared, text) == text
+    shared.windows.close(browser.id)
+    assert ended([pid], 10)
 
 
 def _copied(desktop: X11Desktop, expected: str) -> str | None:

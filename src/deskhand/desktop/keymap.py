@@ -15,6 +15,10 @@ from deskhand.errors import DesktopError
 _MAIN_BLOCK = range(10, 66)
 """Keycodes of the letters, digits and punctuation of a PC keyboard (evdev codes plus 8)."""
 
+_NEVER = frozenset({141, 142, 143, 145, 166, 167, 169, 180, 181})
+"""Copy, open, paste, cut, back, forward, eject, home page, reload: Chromium goes by these keycodes, whatever they are
+mapped to."""
+
 _XF86 = range(0x10080000, 0x10090000)
 """Keysyms of multimedia and vendor keys: on a display of our own their keycodes are free for the taking."""
 
@@ -125,7 +129,7 @@ class Keymap:
         """Keycodes free for our use, the longest runs first, so that one request can map many."""
 
         def is_free(code: int, row: tuple[int, ...]) -> bool:
-            if code in modifiers:
+            if code in modifiers or code in _NEVER:
                 return False
             return (
                 code in self._changed
