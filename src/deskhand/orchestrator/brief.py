@@ -67,6 +67,7 @@ class PolicyBrief(BaseModel):
 class Brief(BaseModel):
     """The task as the worker gets it: the first line down the pipe.
 
+    With ``answer`` it continues ``conversation``, which has a log and a transcript already.
     ``model`` is a spec, or ``"caller"`` when the caller's own `Model` answers over the pipe (``model_name`` names it).
     ``deadline`` and ``started`` are CLOCK_MONOTONIC seconds, a clock that all processes of a machine share.
     """
@@ -75,6 +76,7 @@ class Brief(BaseModel):
 
     v: int = WIRE_VERSION
     goal: str
+    answer: str | None = None
     conversation: str
     home: str
     context: str = ""
@@ -124,10 +126,11 @@ class ClockFrame(BaseModel):
 
 
 class StatusFrame(BaseModel):
-    """Up, last: the result."""
+    """Up, last: the result. ``lease``: seconds that the worker keeps its desktop from now on."""
 
     type: Literal["status"] = "status"
     status: Json
+    lease: float = 0.0
 
 
 class AnswerFrame(BaseModel):

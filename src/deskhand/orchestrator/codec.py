@@ -43,6 +43,7 @@ def entry_to_json(entry: Entry, *, store: StoreImage | None = None) -> Json:
                 "stop": entry.stop,
                 "model": entry.model,
                 "usage": usage_to_json(entry.usage),
+                **({"raw": entry.raw} if store is not None and entry.raw is not None else {}),
             }
         case Results():
             return {
@@ -73,10 +74,13 @@ def entry_from_json(data: Json) -> Entry:
 def turn_from_json(data: Json) -> Turn:
     return Turn(
         text=data.get("text", ""),
-        calls=tuple(ToolCall(**call) for call in data.get("calls", ())),
+        calls=tuple(
+            ToolCall(**{**call, "safety": tuple(call.get("safety", ()))}) for call in data.get("calls", ())
+        ),
         usage=Usage(**data.get("usage", {})),
         stop=data.get("stop", "end"),
         model=data.get("model", ""),
+        raw=data.get("raw"),
     )
 
 
@@ -141,6 +145,7 @@ def _call_to_json(call: ToolCall) -> Json:
         "name": call.name,
         "arguments": call.arguments,
         **({"invalid": call.invalid} if call.invalid else {}),
+        **({"safety": list(call.safety)} if call.safety else {}),
     }
 
 

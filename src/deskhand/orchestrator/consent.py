@@ -28,6 +28,8 @@ pagare acquistare ordinare inviare pubblicare eliminare
 """.split()
 """Words on a control whose pressing pays, buys, sends, publishes, deletes or changes access, in several languages."""
 
+_YES = {"y", "yes", "allow", "true", "ok", "ja", "oui", "sí", "si", "sim", "是", "はい"}
+
 _PRESSES = {"click", "invoke", "toggle", "select", "menu"}
 
 
@@ -62,6 +64,8 @@ class Gate:
         named = (brief.goal, brief.context, *brief.inputs, *brief.inputs.values(), *brief.expect)
         self._named = set().union(*(words_of(text) for text in named))
         self._decided: dict[str, bool] = {}
+        self.pending = ""
+        """What the task ended over, for want of somebody to ask."""
 
     async def __call__(self, step: Json, target: Target | None, node: Node | None) -> str | None:
         why = self.sensitive(step, target, node)
@@ -110,6 +114,7 @@ class Gate:
             "step": step,
             "target": {"role": target.role, "name": target.name, "app": target.app} if target else None,
         }
+        self.pending = why
         if not self._brief.answers:
             raise StopTask("consent", f"{why} needs consent, and nobody was there to give it")
         self._meter.pause()
@@ -124,5 +129,11 @@ class Gate:
         finally:
             self._meter.resume()
             self._send_clock()
-        self._decided[why] = answer is True or str(answer).strip().casefold() in ("y", "yes", "allow", "true")
+        self.settle(why, answer)
         return self._decided[why], "person"
+
+    def settle(self, why: str, answer: object) -> None:
+        """Take an answer to `pending` for the rest of the task: a yes allows it, anything else does not."""
+        yes = str(answer).strip().casefold().partition(" ")[0].rstrip(".,!") in _YES
+        self._decided[why] = answer is True or yes
+        self.pending = ""

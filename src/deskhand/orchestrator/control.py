@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "control.sock"
+
+LIMIT = 64 * 2**20
+"""Bytes of the longest line: the frames of a resumed task come this way, too."""
 
 
 class NotRunning(DeskhandError):
@@ -59,11 +62,17 @@ def send(directory: Path, command: Json, *, timeout: float = 5.0) -> Json:
     return reply
 
 
-class ControlServer:
-    """Listens beside the log. ``answer`` gets a command and returns the reply."""
+Take = Callable[[Json, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-    def __init__(self, directory: Path, answer: Callable[[Json], Json]) -> None:
-        self._directory, self._answer = directory, answer
+
+class ControlServer:
+    """Listens beside the log. ``answer`` gets a command and returns the reply.
+
+    A connection whose ``take`` was answered with ok is handed to ``take``, and is its pipe from then on.
+    """
+
+    def __init__(self, directory: Path, answer: Callable[[Json], Json], take: Take) -> None:
+        self._directory, self._answer, self._take = directory, answer, take
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -76,7 +85,7 @@ class ControlServer:
                 sock.bind(address)
         finally:
             os.umask(previous)
-        self._server = await asyncio.start_unix_server(self._serve, sock=sock)
+        self._server = await asyncio.start_unix_server(self._serve, sock=sock, limit=LIMIT)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -89,6 +98,8 @@ class ControlServer:
                 reply = self._answer(command) if isinstance(command, dict) else {"error": "not a JSON object"}
                 writer.write(json.dumps(reply).encode() + b"\n")
                 await writer.drain()
+            if isinstance(command, dict) and command.get("command") == "take" and reply.get("ok"):
+                await self._take(command, reader, writer)
         except (TimeoutError, ValueError, ConnectionError):
             pass
         finally:

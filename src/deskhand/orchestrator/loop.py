@@ -8,7 +8,18 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from deskhand.errors import ModelRefused, StopTask, ToolError
-from deskhand.messages import Entry, Model, Observation, Results, ToolCall, ToolResult, ToolSpec, Turn, Words
+from deskhand.messages import (
+    Entry,
+    Image,
+    Model,
+    Observation,
+    Results,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Turn,
+    Words,
+)
 from deskhand.orchestrator.brief import Brief
 from deskhand.orchestrator.context import view
 from deskhand.orchestrator.limits import Meter
@@ -23,6 +34,7 @@ from deskhand.tools.toolbox import parse_arguments
 ALONE = (
     "Not done: `{name}` must be the only call of its turn. See what came of the others first, then call it."
 )
+NOT_RUN = "Not done: a person had to be asked first. The answer: {answer}. If it allows this, call it again."
 NO_CALL = "Nothing happens without a tool call. Act, or end with `finish` (or `ask`)."
 QUIET_TURNS = 3
 """Turns without a call after which the task ends."""
@@ -60,11 +72,12 @@ class Child:
         ask: AskPerson,
         agree: Agree,
         check_output: CheckOutput | None,
+        transcript: list[Entry] | None = None,
     ) -> None:
         self.brief, self.model, self.hand, self.tools = brief, model, hand, tools
         self.meter, self.record, self.ask, self.agree = meter, record, ask, agree
         self.check_output = check_output
-        self.transcript: list[Entry] = []
+        self.transcript: list[Entry] = transcript if transcript is not None else []
         self._repetition = Repetition()
         self._quiet = 0
         self._rejected = 0
@@ -72,6 +85,32 @@ class Child:
     async def run(self) -> Outcome:
         """Work until there is an outcome. Raises StopTask at a limit, ModelError, DesktopError."""
         await self.begin()
+        return await self.go_on()
+
+    async def resume(self, answer: str, *, fresh: bool) -> Outcome:
+        """Go on with what the person answered; ``fresh`` says that the desktop is not the one it left."""
+        seen = await self.look()
+        state = render("fresh_desktop" if fresh else "same_desktop", observation=seen.text)
+        last = self.transcript[-1] if self.transcript else None
+        waiting = last.calls if isinstance(last, Turn) else ()
+        if waiting:
+            results = [
+                ToolResult(
+                    call_id=call.id,
+                    name=call.name,
+                    text=f"Answer: {answer}" if call.name == "ask" else NOT_RUN.format(answer=answer),
+                )
+                for call in waiting
+            ]
+            self.say(Results(results=tuple(results)))
+            self.say(Words(role="user", text=state, images=_images(seen), observation=seen))
+        else:
+            self.say(Words(role="user", text=f"{answer}\n\n{state}", images=_images(seen), observation=seen))
+        self.record.log.write("answer", answer=answer, fresh_desktop=fresh or None)
+        return await self.go_on()
+
+    async def go_on(self) -> Outcome:
+        """Ask, act, record, until there is an outcome."""
         while True:
             self.meter.check()
             turn = await self.think()
@@ -81,9 +120,7 @@ class Child:
 
     async def begin(self) -> None:
         """The rules, then the goal together with the first look at the desktop."""
-        start = time.monotonic()
-        observation = await self.hand.observe()
-        self.record.observation(observation, time.monotonic() - start)
+        observation = await self.look()
         self.say(Words(role="system", text=render("system")))
         self.say(
             Words(
@@ -98,12 +135,19 @@ class Child:
                     else "no limit of turns",
                     observation=observation.text,
                 ),
-                images=(observation.image,) if observation.image else (),
+                images=_images(observation),
                 goal=self.brief.goal,
                 inputs=tuple(self.brief.inputs.items()),
                 observation=observation,
             )
         )
+
+    async def look(self) -> Observation:
+        """One recorded look at the desktop."""
+        start = time.monotonic()
+        observation = await self.hand.observe()
+        self.record.observation(observation, time.monotonic() - start)
+        return observation
 
     async def think(self) -> Turn:
         """One turn of the model, recorded."""
@@ -142,7 +186,9 @@ class Child:
             )
         for concern in call.safety:
             if not await self.agree(concern):
-                raise StopTask("denied", f"the model's provider wanted consent for this, and it was denied: {concern}")
+                raise StopTask(
+                    "denied", f"the model's provider wanted consent for this, and it was denied: {concern}"
+                )
         start = time.monotonic()
         result = await self.tools.call(call)
         if result.observation is not None and result.batch is None:
@@ -225,6 +271,10 @@ class Child:
         """Append to the transcript, in memory and on disk."""
         self.transcript.append(entry)
         self.record.entry(entry)
+
+
+def _images(observation: Observation) -> tuple[Image, ...]:
+    return (observation.image,) if observation.image is not None else ()
 
 
 def _details(brief: Brief) -> str:

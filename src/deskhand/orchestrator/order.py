@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from deskhand.messages import Json, Limits, Model, Policy, Private
 from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.callbacks import Callbacks
+from deskhand.orchestrator.control import NotRunning, send
 from deskhand.orchestrator.models import default_spec, parse_spec
 
 PROVIDER_PARTS = {"anthropic": "anthropic", "openai": "openai", "openai-chat": "openai"}
@@ -34,16 +37,17 @@ MAX_TIMEOUT = 7 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A checked task, ready to start."""
+    """A checked task, ready to start. ``kept_by`` is the conversation whose worker may keep a desktop for it."""
 
     brief: Brief
     callbacks: Callbacks
     command: tuple[str, ...]
     directory: Path
+    kept_by: Path | None = None
 
 
 def prepare(
-    goal: str,
+    goal: str | None,
     timeout: float = 300,
     model: str | Model | None = None,
     *,
@@ -57,48 +61,86 @@ def prepare(
     policy: Policy | None = None,
     record: bool | str | os.PathLike[str] = False,
     background: bool = False,
+    resume: str | None = None,
     on_event: Callable[[Json], object] | None = None,
     answers: bool | None = None,
 ) -> Order:
     """Check all arguments and make the task's directory. ValueError or TypeError name the argument that is wrong.
 
-    ``answers`` says that ``policy.confirm`` can answer questions as well as consent (default: when it is a callable).
+    With ``resume`` the goal is the answer, and what is not given here is as it was. ``answers`` says that
+    ``policy.confirm`` can answer questions as well as consent (default: when it is a callable).
     """
     started = time.monotonic()
-    policy, limits = policy or Policy(), limits or Limits()
-    spec, name = _model(model)
+    stored = None if resume is None else _stored(resume, context, inputs, expect, output, computer)
+    spec, name = _model(model) if stored is None or model is not None else _model_again(stored)
     schema, output_class = _output(output)
+    confirm = policy.confirm if policy is not None and callable(policy.confirm) else None
     callbacks = Callbacks(
         on_event=on_event,
-        confirm=policy.confirm if callable(policy.confirm) else None,
+        confirm=confirm,
         model=model if spec == "caller" and not isinstance(model, str) else None,
         output=output_class,
     )
-    checked: dict[str, Any] = {
-        "goal": _goal(goal),
-        "context": _text("context", context or ""),
-        "inputs": _strings("inputs", inputs or {}),
+    now: dict[str, Any] = {
         "secrets": _strings("secrets", secrets or {}),
-        "expect": _selectors(expect),
-        "output": schema,
-        "checks_output": output_class is not None,
         "model": spec,
         "model_name": name,
-        "computer": _computer(computer),
-        "limits": limits,
-        "policy": _policy(policy),
         "record": _record(record),
         "background": bool(background),
-        "answers": callbacks.confirm is not None if answers is None else answers,
+        "answers": confirm is not None if answers is None else answers,
         "timeout": _timeout(timeout),
         "started": started,
         "deadline": started + _timeout(timeout),
     }
+    if limits is not None or stored is None:
+        now["limits"] = limits or Limits()
+    if policy is not None or stored is None:
+        now["policy"] = _policy(policy or Policy())
     command = worker_command(spec)
+    if stored is not None:
+        brief = stored.model_copy(update={**now, "answer": _goal(goal)})
+        directory = TaskStore(Path(brief.home)).path(brief.conversation)
+        return Order(
+            brief=brief, callbacks=callbacks, command=command, directory=directory, kept_by=directory
+        )
+    place, kept_by = _computer(computer)
+    now |= {
+        "goal": _goal(goal),
+        "context": _text("context", context or ""),
+        "inputs": _strings("inputs", inputs or {}),
+        "expect": _selectors(expect),
+        "output": schema,
+        "checks_output": output_class is not None,
+        "computer": place,
+    }
     home = data_home()
-    conversation, directory = TaskStore(home).new(goal)
-    brief = Brief(conversation=conversation, home=str(home), **checked)
-    return Order(brief=brief, callbacks=callbacks, command=command, directory=directory)
+    conversation, directory = TaskStore(home).new(now["goal"])
+    brief = Brief(conversation=conversation, home=str(home), **now)
+    return Order(brief=brief, callbacks=callbacks, command=command, directory=directory, kept_by=kept_by)
+
+
+def _stored(resume: Any, *unchangeable: Any) -> Brief:
+    """The brief of a conversation that ended and is taken up again."""
+    directory = TaskStore(data_home()).find(_text("resume", resume))
+    for name, value in zip(("context", "inputs", "expect", "output", "computer"), unchangeable, strict=True):
+        if value not in (None, (), "private", Private()):
+            raise ValueError(
+                f"{name} is as it was when the conversation started; it cannot be given with resume"
+            )
+    with suppress(NotRunning):
+        if send(directory, {"command": "status"}).get("state") == "running":
+            raise ValueError(f"resume: {directory.name} is still running; wait for it with goal=None")
+    path = directory / "brief.json"
+    if not path.is_file():
+        raise ValueError(f"resume: {directory.name} has no brief; it cannot be continued")
+    kept = json.loads(path.read_text("utf-8"))
+    return Brief.model_validate({**kept, "home": str(data_home()), "started": 0.0, "deadline": 0.0})
+
+
+def _model_again(stored: Brief) -> tuple[str, str]:
+    if stored.model == "caller":
+        raise ValueError("resume: this conversation ran on a model of its caller's own: give it with model=")
+    return stored.model, stored.model_name
 
 
 # --- the arguments, one by one -----------------------------------------------------------------------------------
@@ -150,23 +192,33 @@ def _output(output: Any) -> tuple[Json | None, Any]:
     raise TypeError("output must be a pydantic model class or a JSON schema (a mapping)")
 
 
-def _computer(computer: Any) -> str | Private:
+def _computer(computer: Any) -> tuple[str | Private, Path | None]:
+    """Where the task runs, and the directory of the conversation that keeps a desktop for it."""
     if isinstance(computer, Private):
         for entry in computer.share:
             path = entry.removesuffix(":rw")
             if not Path(path).expanduser().exists():
                 raise ValueError(f"computer: share names {path!r}, which does not exist")
-        return computer
+        return computer, None
     if not isinstance(computer, str):
         raise TypeError(f"computer must be a string or Private(...), not {type(computer).__name__}")
-    if computer == "private":
-        return computer
-    if (
-        computer.startswith("display::")
-        and computer.removeprefix("display::").removeprefix(":").split(".")[0].isdigit()
-    ):
-        return computer
-    raise ValueError(f"computer must be 'private', Private(...) or 'display::N', not {computer!r}")
+    number = computer.removeprefix("display::").removeprefix(":").split(".")[0]
+    if computer == "private" or (computer.startswith("display::") and number.isdigit()):
+        return computer, None
+    try:
+        directory = TaskStore(data_home()).find(computer)
+    except ValueError:
+        raise ValueError(
+            f"computer must be 'private', Private(...), 'display::N' or a conversation whose desktop is kept, "
+            f"not {computer!r}"
+        ) from None
+    try:
+        state = send(directory, {"command": "status"})["state"]
+    except NotRunning:
+        raise ValueError(f"computer: the desktop of {directory.name} is not kept any more") from None
+    if state == "running":
+        raise ValueError(f"computer: {directory.name} is still at work on its desktop")
+    return computer, directory
 
 
 def _policy(policy: Policy) -> PolicyBrief:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import traceback
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from deskhand.audit.log import AuditLog
 from deskhand.messages import Entry, Image, Json, Observation, StepReport, Turn
-from deskhand.orchestrator.codec import entry_to_json, observation_to_json, usage_to_json
+from deskhand.orchestrator.codec import entry_from_json, entry_to_json, observation_to_json, usage_to_json
 
 
 class Record:
@@ -74,6 +75,31 @@ class Record:
     def close(self) -> None:
         os.close(self._transcript)
         self.log.close()
+
+
+def load_transcript(directory: Path) -> list[Entry]:
+    """A conversation's transcript as it was written; a torn last line is left out, lost pictures too."""
+    entries: list[Entry] = []
+    for line in (directory / "transcript.jsonl").read_text("utf-8").splitlines():
+        try:
+            data = json.loads(line)
+        except ValueError:
+            continue
+        for holder in (data, *data.get("results", ())):
+            if "images" in holder:
+                holder["images"] = [
+                    found for image in holder["images"] if (found := _image(directory, image))
+                ]
+        entries.append(entry_from_json(data))
+    return entries
+
+
+def _image(directory: Path, data: Json) -> Json | None:
+    """A picture's JSON with its content instead of its hash."""
+    digest = data.pop("sha256", "")
+    for path in (directory / "images").glob(f"{digest}.*"):
+        return {**data, "data": base64.b64encode(path.read_bytes()).decode()}
+    return None
 
 
 def write_private(path: Path, text: str) -> None:

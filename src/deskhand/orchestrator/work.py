@@ -1,0 +1,394 @@
+"""One task in the worker: from its brief to its status, and on again when somebody answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from deskhand.audit.log import AuditLog
+from deskhand.audit.store import TaskStore
+from deskhand.config import load_settings
+from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
+from deskhand.messages import Image, Json, Model, Policy, Private, StepReport
+from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
+from deskhand.orchestrator.consent import Gate
+from deskhand.orchestrator.limits import Meter
+from deskhand.orchestrator.link import CallerGone, Link
+from deskhand.orchestrator.loop import Child
+from deskhand.orchestrator.models import make_model
+from deskhand.orchestrator.models.caller import CallerModel
+from deskhand.orchestrator.record import Record, load_transcript, write_private
+from deskhand.orchestrator.result import Outcome, Receipt, last_steps, make_status
+from deskhand.orchestrator.verify import schema_problem
+from deskhand.tools.desk import Desk
+from deskhand.tools.toolbox import Toolbox
+from deskhand.tools.workspace import Gate as AskBefore
+from deskhand.tools.workspace import OnStep
+
+CLOSING = 0.5
+"""Seconds that the last picture and the recording's end may take together."""
+
+WATCH = 0.5
+"""Seconds between two looks at whether the display is still there, while nothing else would notice."""
+
+MOVED = "(Resumed on a fresh desktop.)"
+
+RESUMABLE: tuple[Reason, ...] = ("question", "consent", "not_understood", "nobody_answered")
+"""Ends that wait for a person: the desktop is kept for the answer."""
+
+
+class DeskHolder(Protocol):
+    """Who keeps the desktop: the process. The first call opens it, later ones hand the same one over."""
+
+    async def desk_for(self, brief: Brief, gate: AskBefore, on_step: OnStep) -> tuple[Desk, bool]: ...
+
+
+class Work:
+    """One conversation: its log, its child, its way from brief to status, perhaps several times."""
+
+    def __init__(self, brief: Brief, holder: DeskHolder) -> None:
+        self.brief, self._holder, self.settings = brief, holder, load_settings()
+        self.directory = TaskStore(Path(brief.home)).path(brief.conversation)
+        self.link = Link(on_cancel=self.cancelled, on_gone=self.left)
+        self.meter = Meter(brief.limits, brief.deadline, brief.timeout)
+        self.model_name = brief.model_name or brief.model
+        self.computer = brief.computer if isinstance(brief.computer, str) else "private"
+        self.desk: Desk | None = None
+        self.gate: Gate
+        self.recording: str | None = None
+        self.stopped: tuple[Reason, str] | None = None
+        self.over = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._model: Model | None = None
+        self._child: Child | None = None
+        self._running: asyncio.Task[Outcome] | None = None
+        self._outcome: Outcome | None = None
+        self._moved = False
+        again = brief.answer is not None
+        self.record = Record(
+            AuditLog.create(
+                self.directory,
+                brief.conversation,
+                on_event=self.event,
+                resume=again,
+                secrets=brief.secrets,
+                audit_text=brief.policy.audit_text,
+                started=brief.started,
+            )
+        )
+        if not again:
+            stored = brief.model_dump_json(exclude={"secrets": True, "started": True, "deadline": True})
+            write_private(
+                self.directory / "brief.json", json.dumps(self.record.log.scrub_json(json.loads(stored)))
+            )
+
+    # --- being stopped -------------------------------------------------------------------------------------------
+
+    def cancelled(self, by: str) -> None:
+        self.stop("stopped_by_person" if by == "person" else "stopped_by_caller", "the task was stopped")
+
+    def left(self) -> None:
+        """The other end closed: that ends the task, unless it was started to run on its own."""
+        if not self.brief.background:
+            self.stop("stopped_by_caller", "the caller went away")
+
+    def stop(self, reason: Reason, why: str) -> None:
+        """End what runs; the first reason counts. Without effect once it is over."""
+        if self.stopped is None and not self.over.is_set():
+            self.stopped = (reason, why)
+            if self._running is not None:
+                self._running.cancel()
+
+    def facts(self) -> Json:
+        """What the control socket tells of this task."""
+        return {
+            "state": "waiting" if self.over.is_set() else "running",
+            "steps": self.meter.steps,
+            "remaining": round(self.meter.remaining(), 1),
+            "model": self.model_name,
+            "computer": self.computer,
+        }
+
+    # --- from brief to status ------------------------------------------------------------------------------------
+
+    def continue_with(self, brief: Brief) -> None:
+        """Take up an ended task with the answer that ``brief`` carries."""
+        self.brief, self.stopped = brief, None
+        self.meter = Meter(brief.limits, brief.deadline, brief.timeout)
+        self.over.clear()
+
+    async def run(self) -> None:
+        """Do the task as far as its next end, and report it."""
+        self.write_start()
+        self._running = asyncio.create_task(self.child())
+        if self.stopped is not None:
+            self._running.cancel()
+        watcher = asyncio.create_task(self.watch_deadline())
+        try:
+            self._outcome = await self.outcome(self._running)
+            await self.report(self._outcome)
+        finally:
+            self.over.set()
+            watcher.cancel()
+
+    def lease(self) -> float:
+        """Seconds that the desktop is kept from now on: for an answer, or for a follow-up task."""
+        if self.stopped is not None or self._outcome is None or self.desk is None:
+            return 0.0
+        if self._outcome.reason in RESUMABLE:
+            return self.brief.limits.human_wait
+        keep = self.brief.computer.keep if isinstance(self.brief.computer, Private) else 0.0
+        return keep if self._outcome.reason != "desktop_error" else 0.0
+
+    async def close(self) -> None:
+        """End the model and the log."""
+        await self.close_model()
+        self.record.close()
+
+    def event(self, event: Json) -> None:
+        """Send an audit event up, from whichever thread wrote it."""
+        self._loop.call_soon_threadsafe(self.link.send, EventFrame(event=event))
+
+    def write_start(self) -> None:
+        brief = self.brief
+        self.record.log.write(
+            "task_started",
+            goal=brief.goal,
+            answer=brief.answer,
+            context=brief.context or None,
+            inputs=brief.inputs or None,
+            secrets=sorted(brief.secrets) or None,
+            expect=list(brief.expect) or None,
+            model=self.model_name,
+            computer=self.computer,
+            timeout=brief.timeout,
+            limits=brief.limits,
+            policy=brief.policy.model_dump(exclude_defaults=True) or None,
+        )
+
+    async def child(self) -> Outcome:
+        """Open or take over the desktop, wake the model, and let the child work."""
+        brief = self.brief
+        pending = self.gate.pending if self._child is not None else ""
+        gate = self.gate = Gate(brief, self.link, self.record.log, self.meter, self.send_clock)
+        if pending and brief.answer is not None:
+            gate.settle(pending, brief.answer)
+
+        async def on_step(report: StepReport, before: Image | None, after: Image | None) -> None:
+            await asyncio.to_thread(self.record.action, report, before, after)
+
+        start = time.monotonic()
+        async with asyncio.timeout(max(0.0, self.meter.remaining())):
+            self.desk, fresh = await self._holder.desk_for(brief, gate, on_step)
+        self._moved = fresh and brief.answer is not None
+        display = asyncio.create_task(self.watch_display(self.desk))
+        try:
+            if fresh:
+                self.tell_desktop(self.desk, time.monotonic() - start)
+            if brief.record:
+                path = (
+                    brief.record if isinstance(brief.record, str) else str(self.directory / "recording.mp4")
+                )
+                await self.desk.record(path)
+                self.recording = path
+            child = await self.make_child(self.desk)
+            return await (child.run() if brief.answer is None else child.resume(brief.answer, fresh=fresh))
+        finally:
+            display.cancel()
+
+    async def make_child(self, desk: Desk) -> Child:
+        """The child of this conversation: a new one, the one that asked, or one that remembers by its transcript."""
+        brief = self.brief
+        if self._child is None or brief.model == "caller":
+            await self.close_model()
+            if brief.model == "caller":
+                self._model = CallerModel(self.link, brief.model_name)
+            else:
+                self._model = await asyncio.to_thread(
+                    make_model, brief.model, self.settings, timeout=lambda: self.meter.remaining()
+                )
+        assert self._model is not None
+        self.model_name = self._model.name
+        transcript = self._child.transcript if self._child is not None else None
+        if transcript is None and brief.answer is not None:
+            transcript = load_transcript(self.directory)
+        self._child = Child(
+            brief,
+            model=self._model,
+            hand=desk,
+            tools=Toolbox(desk, Policy(**brief.policy.model_dump(exclude={"confirm"}))),
+            meter=self.meter,
+            record=self.record,
+            ask=self.ask,
+            agree=self.gate.agree,
+            check_output=self.check_output if brief.output is not None else None,
+            transcript=transcript,
+        )
+        return self._child
+
+    async def close_model(self) -> None:
+        if close := getattr(self._model, "aclose", None):
+            with suppress(Exception):
+                await close()
+        self._model = None
+
+    def tell_desktop(self, desk: Desk, seconds: float) -> None:
+        backend = desk.desktop
+        self.record.log.write(
+            "desktop_ready",
+            computer=backend.name,
+            size=list(backend.screen.size),
+            isolation=backend.isolation,
+            notes=list(backend.notes) or None,
+            seconds=round(seconds, 3),
+        )
+
+    async def outcome(self, running: asyncio.Task[Outcome]) -> Outcome:
+        """Every way the child can end, as an outcome."""
+        try:
+            return await running
+        except asyncio.CancelledError:
+            reason, why = self.stopped or ("stopped_by_caller", "the worker was ended")
+            return self.unfinished(reason, why)
+        except StopTask as stop:
+            return self.unfinished(stop.reason, stop.result)
+        except TimeoutError:
+            return self.unfinished("deadline", f"the time of {self.brief.timeout:g} s was used up")
+        except Exception as error:
+            if self.meter.remaining() <= 0:
+                return self.unfinished("deadline", f"the time of {self.brief.timeout:g} s was used up")
+            self.record.error(error, "task")
+            if self.desk is not None and not isinstance(error, ModelError) and not self.desk.desktop.alive():
+                return self.unfinished("desktop_error", "the display was lost")
+            known = isinstance(error, DesktopError | MissingPart | ModelError)
+            return self.unfinished(
+                _reason_of(error), str(error) if known else f"{type(error).__name__}: {error}"
+            )
+
+    # --- what only the other side can answer ---------------------------------------------------------------------
+
+    async def ask(self, question: str) -> str | None:
+        """Put a question to the caller's side; None when nobody is there to answer."""
+        if not self.brief.answers:
+            return None
+        self.meter.pause()
+        self.send_clock()
+        try:
+            async with asyncio.timeout(self.brief.limits.human_wait):
+                reply = await self.link.ask("question", {"kind": "question", "question": question})
+        except TimeoutError:
+            raise StopTask("nobody_answered", question) from None
+        except CallerGone:
+            return None
+        finally:
+            self.meter.resume()
+            self.send_clock()
+        return None if reply in (None, "", False) else str(reply)
+
+    async def check_output(self, data: Any) -> str:
+        assert self.brief.output is not None
+        if wrong := schema_problem(self.brief.output, data):
+            return wrong
+        return str(await self.link.ask("output", {"data": data})) if self.brief.checks_output else ""
+
+    def send_clock(self) -> None:
+        self.link.send(ClockFrame(deadline=None if self.meter.paused else self.meter.deadline))
+
+    # --- watching ------------------------------------------------------------------------------------------------
+
+    async def watch_deadline(self) -> None:
+        """Stop at the deadline, which moves while a person is asked."""
+        while (left := self.meter.remaining()) > 0:
+            if await self._ended(min(left, 1.0)):
+                return
+        self.stop("deadline", f"the time of {self.brief.timeout:g} s was used up")
+
+    async def watch_display(self, desk: Desk) -> None:
+        """Stop when the display is gone, also while only the model is at work."""
+        while await asyncio.to_thread(desk.desktop.alive):
+            if await self._ended(WATCH):
+                return
+        self.stop("desktop_error", "the display was lost")
+
+    async def _ended(self, within: float) -> bool:
+        """Whether the task is over, waiting for that so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self.over.wait()
+        return self.over.is_set()
+
+    # --- the end -------------------------------------------------------------------------------------------------
+
+    def unfinished(self, reason: Reason | None, why: str) -> Outcome:
+        if reason in RESUMABLE:
+            return Outcome(reason=reason, result=why)
+        words = last_steps(self.record.actions)
+        return Outcome(reason=reason, result=f"{why}. The last steps were: {words}" if words else why)
+
+    async def report(self, outcome: Outcome) -> None:
+        """The last picture, the end of the recording, the last line of the log, the status: in this order."""
+        self.link.send(ClockFrame(deadline=time.monotonic() + 2 * CLOSING, closing=True))
+        final = await self.last_look()
+        receipt = Receipt(
+            conversation=self.brief.conversation,
+            logdir=self.directory,
+            model=self.model_name,
+            computer=self.computer,
+            steps=self.meter.steps,
+            seconds=time.monotonic() - self.brief.started,
+            usage=self.meter.usage,
+            recording=self.recording,
+            final_image=final,
+        )
+        if self._moved:
+            outcome = replace(outcome, result=f"{outcome.result} {MOVED}")
+        status = make_status(outcome, receipt)
+        fields = {key: value for key, value in status.items() if key not in _NOT_LOGGED}
+        event = self.record.log.write("task_finished", **fields)
+        status["audit_hash"] = event["hash"]
+        scrubbed = self.record.log.scrub_json(status)
+        write_private(self.directory / "result.json", json.dumps(scrubbed, indent=1))
+        self.over.set()  # from here on, a caller that leaves takes nothing with it
+        # In line behind the events, which other threads may have put there.
+        frame = StatusFrame(status=scrubbed, lease=self.lease())
+        self._loop.call_soon_threadsafe(self.link.send, frame)
+        await asyncio.sleep(0)  # lets what was put in line be sent
+        await self.link.flush(0.5)
+
+    async def last_look(self) -> str | None:
+        """Keep the last picture and finish the recording, as far as they can be had in time."""
+        if self.desk is None:
+            return None
+        final: str | None = None
+        with suppress(Exception):
+            async with asyncio.timeout(CLOSING):
+                digest = self.record.store(await self.desk.screenshot())
+                final = str(self.directory / "images" / f"{digest}.png")
+        if self.recording is not None:
+            try:
+                async with asyncio.timeout(2 * CLOSING):
+                    await self.desk.stop_recording()
+            except Exception as error:
+                self.record.error(error, "recording")
+        if self.recording is not None and not Path(self.recording).is_file():
+            self.recording = None
+        return final
+
+
+_NOT_LOGGED = {"conversation", "agent_id", "logdir", "audit_hash"}
+
+_REASONS: tuple[tuple[type[Exception], Reason], ...] = (
+    (ModelRefused, "model_refused"),
+    (ModelError, "model_error"),
+    (CallerGone, "stopped_by_caller"),
+)
+
+
+def _reason_of(error: Exception) -> Reason:
+    """The one table of how our errors end a task; what is not ours ends it as a fault of the desktop's side."""
+    return next((reason for kind, reason in _REASONS if isinstance(error, kind)), "desktop_error")
