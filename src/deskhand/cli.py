@@ -182,16 +182,16 @@ def task(
         _fail("task needs a GOAL (or --resume CONV)")
     if computer != "private" and (profile or share or keep):
         _fail("--profile, --share and --keep go with the private computer only")
-    if resume is not None:
-        status = _collect(_directory(resume).name, goal, timeout)
-        _finish(status, as_json=as_json)
+    if resume is not None and goal is None:
+        _finish(_collect(_directory(resume).name, timeout), as_json=as_json)
     cancel = Cancel()
     view = TaskView(sys.stderr if as_json else sys.stdout, cancelled=lambda: cancel.by is not None)
     try:
         order = prepare(
-            goal or "",
+            goal,
             timeout,
             model,
+            resume=resume and _directory(resume).name,
             inputs=_pairs(inputs or [], "--input") or None,
             secrets=_secrets(secrets or []) or None,
             expect=tuple(expect or ()),
@@ -244,12 +244,12 @@ def _run(order: Order, cancel: Cancel, view: TaskView) -> TaskStatus:
         raise typer.Exit(130) from None
 
 
-def _collect(conversation: str, goal: str | None, timeout: float) -> TaskStatus:
+def _collect(conversation: str, timeout: float) -> TaskStatus:
     """Wait for a task that runs in the background; Ctrl-C ends the waiting, not the task."""
     from deskhand.orchestrator.task import computer_task
 
     try:
-        return computer_task(goal, timeout, resume=conversation)
+        return computer_task(None, timeout, resume=conversation)
     except (ValueError, TypeError) as error:
         _fail(str(error))
     except KeyboardInterrupt:
