@@ -8,6 +8,7 @@ import selectors
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Literal, cast
 
 from pydantic import ValidationError
@@ -144,6 +145,15 @@ class Follower:
             reason = "deadline"
             why = f"the time of {order.brief.timeout:g} s was used up and the worker did not answer"
         else:
-            reason, why = "computer_lost", "the worker process died"
+            reason, why = "computer_lost", f"the worker process died{_last_words(order.directory)}"
         seconds = now - order.brief.started
         return from_log(order.directory, order.brief.conversation, reason, why, seconds)
+
+
+def _last_words(directory: Path) -> str:
+    """The last line that a dead worker wrote to its stderr, in brackets; empty when there was none."""
+    with suppress(OSError):
+        lines = (directory / "worker.log").read_text("utf-8", "replace").split("\n")
+        if words := next((line.strip() for line in reversed(lines) if line.strip()), ""):
+            return f" ({words[:300]})"
+    return ""
