@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from deskhand.desktop import seccomp
 from deskhand.desktop.directory import DesktopDirectory
 from deskhand.desktop.parts import PATH, install_command, missing, require, which
 from deskhand.desktop.sweep import socket_path
@@ -19,6 +20,8 @@ HOME = "/home/desk"
 
 RUN = "/run/deskhand"
 """Where the apps find the cookie and the buses."""
+
+_RULES = "seccomp"
 
 _LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _SYSTEM = ("/usr", "/etc", "/opt", "/nix/store", "/gnu/store", "/run/current-system", "/var/cache/fontconfig")
@@ -54,13 +57,22 @@ def probe() -> str | None:
     if which("bwrap") is None:
         absent = [part for part in missing() if part.name == "bubblewrap"]
         return f"bubblewrap is not installed ({install_command(absent)})"
-    argv = [require("bwrap"), *_namespaces("none"), *_system(), "--", "/bin/true"]
+    rules = os.memfd_create("seccomp")
     try:
+        os.write(rules, seccomp.program())
+        os.lseek(rules, 0, os.SEEK_SET)
         done = subprocess.run(
-            argv, env={"PATH": PATH}, stdin=subprocess.DEVNULL, capture_output=True, timeout=5
+            [require("bwrap"), "--seccomp", f"{rules}", *_namespaces("none"), *_system(), "--", "/bin/true"],
+            env={"PATH": PATH},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=5,
+            pass_fds=(rules,),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run here: {error}"
+    finally:
+        os.close(rules)
     if done.returncode == 0:
         return None
     return f"bubblewrap does not work here: {done.stderr.decode(errors='replace').strip()[-200:]}"
@@ -149,7 +161,13 @@ class Sandbox:
         """The command that runs ``command`` in a box."""
         env = [word for name, value in self.env.items() for word in ("--setenv", name, value)]
         return [
+            "/bin/sh",  # opens the rules for bubblewrap, which takes them by descriptor, and becomes it
+            "-c",
+            'exec 9<"$0" && exec "$@"',
+            self.directory.join(_RULES),
             require("bwrap"),
+            "--seccomp",
+            "9",
             *_namespaces(self.network),
             *_system(),
             *self._mounts(),
@@ -187,6 +205,7 @@ class Sandbox:
         for name in ("tmp", "run", "runtime", "points"):
             self.directory.make(name)
         os.chmod(self.directory.join("tmp"), 0o1777)
+        self.directory.write(_RULES, seccomp.program())
         os.makedirs(self.web, 0o700, exist_ok=True)
         self._add_point(socket_path(self.display_number), is_directory=False)
         for share in (*self.shares, Share(self.web)):
