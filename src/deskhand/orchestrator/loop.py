@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -21,6 +20,7 @@ from deskhand.messages import (
     Words,
 )
 from deskhand.orchestrator.brief import Brief
+from deskhand.orchestrator.briefing import details
 from deskhand.orchestrator.context import view
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.record import Record
@@ -73,10 +73,11 @@ class Child:
         agree: Agree,
         check_output: CheckOutput | None,
         transcript: list[Entry] | None = None,
+        surroundings: str = "",
     ) -> None:
         self.brief, self.model, self.hand, self.tools = brief, model, hand, tools
         self.meter, self.record, self.ask, self.agree = meter, record, ask, agree
-        self.check_output = check_output
+        self.check_output, self.surroundings = check_output, surroundings
         self.transcript: list[Entry] = transcript if transcript is not None else []
         self._repetition = Repetition()
         self._quiet = 0
@@ -128,7 +129,7 @@ class Child:
                 text=render(
                     "brief",
                     goal=self.brief.goal,
-                    details=_details(self.brief),
+                    details=details(self.brief, self.surroundings),
                     seconds=f"{self.meter.remaining():.0f}",
                     steps=f"{self.brief.limits.steps} turns"
                     if self.brief.limits.steps
@@ -275,20 +276,3 @@ class Child:
 
 def _images(observation: Observation) -> tuple[Image, ...]:
     return (observation.image,) if observation.image is not None else ()
-
-
-def _details(brief: Brief) -> str:
-    """The optional parts of the brief, each under its own heading."""
-    parts = []
-    if brief.context:
-        parts.append(f"Context:\n{brief.context}")
-    if brief.inputs:
-        parts.append("Inputs, by field label:\n" + "\n".join(f"- {k}: {v}" for k, v in brief.inputs.items()))
-    if brief.secrets:
-        names = ", ".join(f"<secret:{name}>" for name in brief.secrets)
-        parts.append(f"Secrets: type these placeholders, the values are filled in for you: {names}")
-    if brief.expect:
-        parts.append("These must hold at the end:\n" + "\n".join(f"- {item}" for item in brief.expect))
-    if brief.output is not None:
-        parts.append(f"`finish` must carry `data` of this JSON schema:\n{json.dumps(brief.output)}")
-    return "\n" + "\n\n".join(parts) + "\n" if parts else ""

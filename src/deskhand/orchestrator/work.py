@@ -16,6 +16,7 @@ from deskhand.config import load_settings
 from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
 from deskhand.messages import Image, Json, Model, Policy, Private, StepReport
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
+from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.consent import Gate
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.link import CallerGone, Link
@@ -228,6 +229,7 @@ class Work:
             agree=self.gate.agree,
             check_output=self.check_output if brief.output is not None else None,
             transcript=transcript,
+            surroundings=surroundings(brief),
         )
         return self._child
 
