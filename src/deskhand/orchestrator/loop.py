@@ -34,7 +34,10 @@ from deskhand.tools.toolbox import parse_arguments
 ALONE = (
     "Not done: `{name}` must be the only call of its turn. See what came of the others first, then call it."
 )
-NOT_RUN = "Not done: a person had to be asked first. The answer: {answer}. If it allows this, call it again."
+NOT_RUN = (
+    "Stopped before a step for which a person had to be asked. The answer: {answer}. The desktop below shows what "
+    "had been done; if the answer allows it, go on from there."
+)
 NO_CALL = "Nothing happens without a tool call. Act, or end with `finish` (or `ask`)."
 QUIET_TURNS = 3
 """Turns without a call after which the task ends."""
