@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
+import signal
+import struct
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,16 @@ from deskhand.desktop.leash import marked
 from deskhand.desktop.windows import XWindows
 from deskhand.desktop.x11 import XConnection
 from deskhand.messages import WindowInfo
+
+Bare = tuple[str, str, subprocess.Popen[bytes]]
+"""A display without anything on it: its name, its cookie file, its server."""
+
+
+def xauthority_entry(number: bytes, name: bytes, cookie: bytes) -> bytes:
+    """One entry of an X authority file, for display ``number`` of a host called host."""
+    return struct.pack(">H", 256) + b"".join(
+        struct.pack(">H", len(part)) + part for part in (b"host", number, name, cookie)
+    )
 
 
 def ended(pids: list[int], timeout: float) -> bool:
@@ -103,3 +118,25 @@ async def ask_bus(
         )
     finally:
         bus.disconnect()
+
+
+@contextlib.contextmanager
+def bare_display(directory: Path) -> Iterator[Bare]:
+    """An X server and nothing else, whose cookie holds colons."""
+    authority = directory / "Xauthority"
+    authority.write_bytes(xauthority_entry(b"", b"MIT-MAGIC-COOKIE-1", b"a:b:c:d:0123456\x00"))
+    reader, writer = os.pipe()
+    options = "-nolisten tcp -noreset -screen 0 640x481x24".split()
+    with subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-auth", str(authority), *options],
+        pass_fds=[writer],
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        os.close(writer)
+        with open(reader) as pipe:
+            number = pipe.readline().strip()
+        try:
+            yield f":{number}", str(authority), server
+        finally:
+            server.send_signal(signal.SIGCONT)
+            server.terminate()

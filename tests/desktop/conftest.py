@@ -14,6 +14,7 @@ from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend
 from deskhand.desktop.composed import X11Desktop
 from deskhand.messages import Private
+from desktop_world import Bare, bare_display
 from pad import Pad
 
 Opener = Callable[..., Awaitable[X11Desktop]]
@@ -68,3 +69,10 @@ def pad(shared: X11Desktop) -> Iterator[Pad]:
     made = Pad(shared.display, shared.client_env["XAUTHORITY"])
     yield made
     made.close()
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[Bare]:
+    """A display that is not ours; its cookie holds colons."""
+    with bare_display(tmp_path) as display:
+        yield display

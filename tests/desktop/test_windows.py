@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -18,14 +19,15 @@ from pad import RECT, Pad
 @pytest.fixture
 def dialogs(shared: X11Desktop) -> Iterator[tuple[WindowInfo, WindowInfo]]:
     """Two windows, of two apps."""
-    pids = [
-        shared.launch(["zenity", "--info", "--title", title, "--text", title])
-        for title in ("First ž", "Second")
-    ]
-    found = window(shared, "First ž"), window(shared, "Second")
-    for info in found:
-        shared.windows.activate(info.id)
-    yield found
+    pids, found = [], []
+    windows = shared.windows
+    assert isinstance(windows, XWindows)
+    for title in ("First ž", "Second"):
+        pids.append(shared.launch(["zenity", "--info", "--title", title, "--text", title]))
+        shown = windows.wait_for(lambda info, title=title: info.title == title and info.active, 20)
+        assert shown is not None
+        found.append(shown)
+    yield found[0], found[1]
     for info in shared.windows.list():
         shared.windows.close(info.id)
     assert ended(pids, 10)
@@ -128,6 +130,19 @@ def test_waiting_for_a_window_ends_when_time_is_up(shared: X11Desktop) -> None:
     windows = shared.windows
     assert isinstance(windows, XWindows)
     assert windows.wait_for(lambda info: info.title == "never", 0.05) is None
+
+
+def test_a_window_is_found_by_a_title_that_it_takes_later(shared: X11Desktop, pad: Pad) -> None:
+    windows = shared.windows
+    assert isinstance(windows, XWindows)
+    dialog = shared.launch(["zenity", "--info", "--title", "Before", "--text", "x"])
+    found = window(shared, "Before")
+    threading.Timer(0.2, pad.x.set_property, (found.id, "_NET_WM_NAME", "UTF8_STRING", 8, b"After")).start()
+    later = windows.wait_for(lambda info: info.title == "After", 5)
+    assert later is not None
+    assert later.id == found.id
+    shared.windows.close(found.id)
+    assert ended([dialog], 10)
 
 
 def test_a_modal_dialog_says_so(shared: X11Desktop) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import struct
-import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,49 +15,11 @@ from deskhand.desktop.changes import DamageChanges
 from deskhand.desktop.composed import X11Desktop
 from deskhand.desktop.x11 import XConnection, read_cookie
 from deskhand.errors import DesktopError
+from desktop_world import Bare
+from desktop_world import xauthority_entry as entry
 
 
-def entry(number: bytes, name: bytes, cookie: bytes) -> bytes:
-    return struct.pack(">H", 256) + b"".join(
-        struct.pack(">H", len(part)) + part for part in (b"host", number, name, cookie)
-    )
-
-
-@pytest.fixture
-def bare(tmp_path: Path) -> Iterator[tuple[str, str, subprocess.Popen[bytes]]]:
-    """A display without anything on it, whose cookie holds colons: its name, its cookie file, its server."""
-    cookie = b"a:b:c:d:0123456\x00"
-    authority = tmp_path / "Xauthority"
-    reader, writer = os.pipe()
-    authority.write_bytes(entry(b"", b"MIT-MAGIC-COOKIE-1", cookie))
-    server = subprocess.Popen(
-        [
-            "Xvfb",
-            "-displayfd",
-            str(writer),
-            "-auth",
-            str(authority),
-            "-nolisten",
-            "tcp",
-            "-screen",
-            "0",
-            "640x481x24",
-        ],
-        pass_fds=[writer],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
-    number = b""
-    while not number.endswith(b"\n"):
-        number += os.read(reader, 16)
-    os.close(reader)
-    yield f":{number.decode().strip()}", str(authority), server
-    server.send_signal(signal.SIGCONT)
-    server.terminate()
-    server.wait()
-
-
-def test_a_cookie_may_hold_colons(bare: tuple[str, str, subprocess.Popen[bytes]]) -> None:
+def test_a_cookie_may_hold_colons(bare: Bare) -> None:
     display, authority, _ = bare
     x = XConnection(display, authority)
     assert x.size == (640, 481)
@@ -69,9 +29,7 @@ def test_a_cookie_may_hold_colons(bare: tuple[str, str, subprocess.Popen[bytes]]
     screen.close()
 
 
-def test_without_the_cookie_the_display_is_closed_to_us(
-    bare: tuple[str, str, subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
+def test_without_the_cookie_the_display_is_closed_to_us(bare: Bare, tmp_path: Path) -> None:
     display, _, _ = bare
     other = tmp_path / "other"
     other.write_bytes(entry(b"", b"MIT-MAGIC-COOKIE-1", b"0123456789abcdef"))
@@ -80,9 +38,7 @@ def test_without_the_cookie_the_display_is_closed_to_us(
             open_it(display, str(other))
 
 
-def test_the_environment_is_neither_read_nor_written(
-    bare: tuple[str, str, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_is_neither_read_nor_written(bare: Bare, monkeypatch: pytest.MonkeyPatch) -> None:
     display, authority, _ = bare
     monkeypatch.setenv("XAUTHORITY", "/nonexistent")
     monkeypatch.setenv("DISPLAY", ":4242")
@@ -124,7 +80,7 @@ def test_a_display_with_another_marker_is_never_captured_or_typed_on(shared: X11
 
 
 def test_a_hung_server_is_an_error_within_its_deadline(
-    bare: tuple[str, str, subprocess.Popen[bytes]],
+    bare: Bare,
 ) -> None:
     display, authority, server = bare
     x = XConnection(display, authority)
@@ -137,7 +93,7 @@ def test_a_hung_server_is_an_error_within_its_deadline(
 
 
 def test_a_killed_server_is_a_desktop_error_everywhere(
-    bare: tuple[str, str, subprocess.Popen[bytes]],
+    bare: Bare,
 ) -> None:
     display, authority, server = bare
     x, screen, changes = (

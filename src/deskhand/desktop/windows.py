@@ -18,6 +18,9 @@ from deskhand.messages import Point, Rect, WindowInfo
 ACTION_DEADLINE = 2.0
 """Seconds a window manager and an app may take to carry out a request; openbox takes milliseconds."""
 
+_PLACING = 0.5
+"""Seconds to wait for exactly the place asked for; a window with size steps of its own never takes it."""
+
 _SOURCE_PAGER = 2  # EWMH source indication: a user's tool, which focus-stealing prevention lets through
 _ICONIC = 3  # ICCCM WM_CHANGE_STATE
 _STATE_ADD, _STATE_REMOVE = 1, 0
@@ -103,8 +106,10 @@ class XWindows:
             "_NET_MOVERESIZE_WINDOW",
             (flags, rect.x & 0xFFFFFFFF, rect.y & 0xFFFFFFFF, rect.width, rect.height),
         )
-        if before != rect:
-            self._until(lambda: self._rect(window) != before, window, "move")
+        if not self._wait(lambda: self._rect(window) == rect, lambda: (window,), _PLACING):
+            self._require(window)
+            if self._rect(window) == before:
+                raise TargetError("busy", f"the window {window:#x} did not move within {_PLACING:g} s")
 
     def minimize(self, window: int) -> None:
         """Iconify a window and wait until it is."""
@@ -126,7 +131,7 @@ class XWindows:
             found[:] = [info for info in self.list() if match(info)]
             return bool(found)
 
-        return found[0] if self._wait(look, (), timeout) else None
+        return found[0] if self._wait(look, self._clients, timeout) else None
 
     # --- what a window is -----------------------------------------------------------------------------------------
 
@@ -248,27 +253,36 @@ class XWindows:
             self._require(window)
             return done()
 
-        if not self._wait(look, (window,), ACTION_DEADLINE):
+        if not self._wait(look, lambda: (window,), ACTION_DEADLINE):
             raise TargetError("busy", f"the window {window:#x} did not {what} within {ACTION_DEADLINE:g} s")
 
-    def _wait(self, look: Callable[[], bool], windows: Sequence[int], timeout: float) -> bool:
-        """Whether ``look`` became true; looks again at each change of the root's and the windows' properties."""
+    def _wait(self, look: Callable[[], bool], windows: Callable[[], Sequence[int]], timeout: float) -> bool:
+        """Whether ``look`` became true. Looks again when something of the root or of these windows changes."""
         end = time.monotonic() + timeout
         if look():
             return True
         watcher = XConnection(self._x.display, self._x.xauthority)
+        watched: set[int] = set()
         try:
-            changes = xproto.EventMask.PropertyChange
-            watcher.core.ChangeWindowAttributes(watcher.root, xproto.CW.EventMask, [changes])
-            for window in windows:
-                mask = changes | xproto.EventMask.StructureNotify
-                watcher.core.ChangeWindowAttributes(window, xproto.CW.EventMask, [mask])
-            watcher.sync()
-            while not look():
+            _watch(watcher, watcher.root)
+            while True:
+                for window in windows():
+                    if window not in watched:
+                        watched.add(window)
+                        _watch(watcher, window)
+                watcher.sync()
+                if look():
+                    return True
                 left = end - time.monotonic()
                 if left <= 0:
                     return False
                 watcher.wait_event(left)
-            return True
         finally:
             watcher.close()
+
+
+def _watch(x: XConnection, window: int) -> None:
+    mask = xproto.EventMask.PropertyChange
+    if window != x.root:
+        mask |= xproto.EventMask.StructureNotify
+    x.core.ChangeWindowAttributes(window, xproto.CW.EventMask, [mask])
