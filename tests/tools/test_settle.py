@@ -299,9 +299,10 @@ def test_closing_ends_a_wait_in_another_thread_at_once(screen: X11Desktop) -> No
 
 def test_a_new_act_ends_an_abandoned_wait(settler: Settler) -> None:
     results: list[Settled] = []
-    baseline = settler.before("wait")
-    thread = threading.Thread(target=lambda: results.append(settler._settle(baseline, 30, 30)))
+    thread = threading.Thread(target=lambda: results.append(settler.wait_change(30)))
     thread.start()
+    while settler._current is None and thread.is_alive():
+        thread.join(0.005)
     settler.after(settler.before("click"))
     thread.join(2)
     assert [settled.verdict for settled in results] == ["no_change"]
