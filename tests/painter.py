@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import select
+import struct
 import subprocess
 import sys
 import time
@@ -24,10 +25,16 @@ Script = Iterator[float]
 """Yields the seconds until it is to go on."""
 
 
+def tell(what: str) -> None:
+    """A line to the caller."""
+    sys.stdout.write(what + "\n")
+    sys.stdout.flush()
+
+
 class Canvas:
     """The window. ``reported`` paints count as what an act waits for; the others go on by themselves."""
 
-    def __init__(self, size: tuple[int, int] = (WIDTH, HEIGHT), title: str = "painter") -> None:
+    def __init__(self, size: tuple[int, int] | None = (WIDTH, HEIGHT), title: str = "painter") -> None:
         import xcffib
         import xcffib.xproto
 
@@ -36,16 +43,21 @@ class Canvas:
         self.proto: Any = xcffib.xproto
         self.x = XConnection(os.environ["DISPLAY"], os.environ.get("XAUTHORITY"))
         self.window: int = self.x.raw.generate_id()
-        self.size = size
         core, masks = self.x.core, self.proto.EventMask
         events = masks.ButtonPress | masks.KeyPress | masks.Exposure | masks.PointerMotion
         screen = self.x.setup.roots[0]
+        full = size is None
+        self.size = size = size or (screen.width_in_pixels, screen.height_in_pixels)
         core.CreateWindow(
             0, self.window, self.x.root, 0, 0, *size, 0, self.proto.WindowClass.InputOutput, screen.root_visual,
             self.proto.CW.BackPixel | self.proto.CW.EventMask, [WHITE, events],
         )  # fmt: skip
         self.x.set_property(self.window, "_NET_WM_NAME", "UTF8_STRING", 8, title.encode())
         self.x.set_property(self.window, "WM_CLASS", "STRING", 8, b"painter\0Painter\0")
+        if full:
+            state = struct.pack("=I", self.x.atom("_NET_WM_STATE_FULLSCREEN"))
+            self.x.set_property(self.window, "_NET_WM_STATE", "ATOM", 32, state)
+        self.popups: list[int] = []
         self.gc = self.x.raw.generate_id()
         core.CreateGC(self.gc, self.window, self.proto.GC.GraphicsExposures, [0])
         core.MapWindow(self.window)
@@ -60,10 +72,29 @@ class Canvas:
         if reported:
             self.report()
 
+    def popup(self, x: int, y: int, width: int, height: int, color: int = 0xF0F0D0) -> int:
+        """A window that no window manager handles, at (x, y) of this one: a menu, a tooltip. Its id."""
+        found: int = self.x.raw.generate_id()
+        corner = self.x.reply(self.x.core.TranslateCoordinates(self.window, self.x.root, x, y))
+        self.x.core.CreateWindow(
+            0, found, self.x.root, corner.dst_x, corner.dst_y, width, height, 0,
+            self.proto.WindowClass.InputOutput, self.x.setup.roots[0].root_visual,
+            self.proto.CW.BackPixel | self.proto.CW.OverrideRedirect, [color, 1],
+        )  # fmt: skip
+        self.x.core.MapWindow(found)
+        self.x.sync()
+        self.report()
+        return found
+
+    def remove(self, window: int) -> None:
+        """Close a window."""
+        self.x.core.DestroyWindow(window)
+        self.x.sync()
+        self.report()
+
     def report(self) -> None:
         """Tell the time of what was just painted."""
-        sys.stdout.write(f"{time.monotonic():.6f}\n")
-        sys.stdout.flush()
+        tell(f"{time.monotonic():.6f}")
 
 
 # --- scenarios: what goes on by itself, and what a click brings ----------------------------------------------
@@ -183,6 +214,75 @@ def video(canvas: Canvas, _arg: float) -> Script:
         yield 0.04
 
 
+def full_video(canvas: Canvas, seconds: float) -> Script:
+    """A picture as large as the window, 25 times a second; without end when it has no length."""
+    for i in count() if not seconds else range(int(seconds * 25)):
+        canvas.fill(0, 0, canvas.size[0], canvas.size[1], (i * 0x0F1E2D) & 0xFFFFFF, reported=False)
+        yield 0.04
+
+
+def spin_for(canvas: Canvas, seconds: float) -> Script:
+    """A box, and a spinner from then on for a while."""
+    yield from box(canvas, 0.03)
+    end = time.monotonic() + seconds
+    for pause in spin(canvas, 0):
+        if time.monotonic() > end:
+            return
+        yield pause
+
+
+def sixth_spins(canvas: Canvas, seconds: float) -> Script:
+    """A box at each click; every sixth click a spinner, too."""
+    if next(_clicks) % 6:
+        yield from box(canvas, 0.03)
+    else:
+        yield from spin_for(canvas, seconds)
+
+
+def menu(canvas: Canvas, _arg: float) -> Script:
+    """A menu with its entries, closed again by the next click."""
+    if canvas.popups:
+        canvas.remove(canvas.popups.pop())
+        return
+    yield 0.02
+    canvas.popups.append(canvas.popup(60, 60, 180, 240))
+    yield 0.03
+    canvas.fill(20, 20, 60, 12, BLACK)
+
+
+def tooltip(canvas: Canvas, delay: float) -> Script:
+    """A tooltip some time later, gone after a while."""
+    yield delay
+    shown = canvas.popup(200, 300, 140, 24)
+    yield 2.0
+    canvas.remove(shown)
+
+
+def closing(canvas: Canvas, _arg: float) -> Script:
+    """A window of this app closes."""
+    yield 0.05
+    for shown in canvas.popups:
+        canvas.remove(shown)
+    canvas.popups.clear()
+
+
+def dialog(canvas: Canvas, _arg: float) -> Script:
+    """A second window, to be closed."""
+    canvas.popups.append(canvas.popup(300, 60, 320, 200))
+    return iter(())
+
+
+def strip(canvas: Canvas, _arg: float) -> Script:
+    """The last six columns of the screen change."""
+    width, height = canvas.x.size
+    corner = canvas.x.reply(canvas.x.core.TranslateCoordinates(canvas.window, canvas.x.root, 0, 0))
+    yield 0.03
+    if canvas.popups:
+        canvas.remove(canvas.popups.pop())
+    else:
+        canvas.popups.append(canvas.popup(width - 6 - corner.dst_x, -corner.dst_y, 6, height, next(_colors)))
+
+
 def repaint(canvas: Canvas, _arg: float) -> Script:
     """The same pixels again and again."""
     while True:
@@ -195,26 +295,36 @@ def _colors_cycle() -> Iterator[int]:
 
 
 _colors = _colors_cycle()
+_clicks = count(1)
 
 PARTS: dict[str, Callable[[Canvas, float], Script]] = {
     f.__name__: f
     for f in (
         nothing, box, tick, edge, two_phases, two_phases_busy, busy_box, glyphs, scrolling, progress, spin,
-        spinner_after, caret, clock, video, repaint,
+        spinner_after, caret, clock, video, repaint, full_video, spin_for, sixth_spins, menu, tooltip, closing,
+        dialog, strip,
     )
 }  # fmt: skip
 
 
-def main(click: str, background: str) -> None:
-    """Run. ``click`` and ``background`` are parts joined by ``,``, each with an argument after ``:``."""
-    canvas = Canvas()
+def main(click: str, background: str, hover: str, full: bool) -> None:
+    """Run. ``click``, ``background`` and ``hover`` (what the pointer's coming brings) are parts joined by ``,``, each
+    with an argument after ``:``."""
+    canvas = Canvas(None if full else (WIDTH, HEIGHT))
     due: list[tuple[float, int, Script]] = []
     numbers = count()
+    hovered = 0.0
 
-    def begin(parts: str) -> None:
+    asked: set[int] = set()
+
+    def begin(parts: str, by: str = "") -> None:
         for part in filter(None, parts.split(",")):
             name, _, argument = part.partition(":")
-            heappush(due, (time.monotonic(), next(numbers), PARTS[name](canvas, float(argument or 0))))
+            number = next(numbers)
+            heappush(due, (time.monotonic(), number, PARTS[name](canvas, float(argument or 0))))
+            if by:
+                asked.add(number)
+                tell("begun")
 
     started = False
     while True:
@@ -227,16 +337,20 @@ def main(click: str, background: str) -> None:
             event = canvas.x.event()
         if isinstance(event, canvas.proto.ExposeEvent) and not started:
             started = True
+            tell("ready")
             begin(background)
-            sys.stdout.write("ready\n")
-            sys.stdout.flush()
         elif isinstance(event, canvas.proto.ButtonPressEvent):
-            begin(click)
+            begin(click, "click")
+        elif isinstance(event, canvas.proto.MotionNotifyEvent) and time.monotonic() - hovered > 0.2:
+            hovered = time.monotonic()
+            begin(hover, "hover")
         while due and due[0][0] <= time.monotonic():
             at, number, script = heappop(due)
             pause = next(script, None)
             if pause is not None:
                 heappush(due, (max(at + pause, time.monotonic()), number, script))
+            elif number in asked:
+                tell("ended")
 
 
 # --- the caller's side ---------------------------------------------------------------------------------------------
@@ -248,12 +362,21 @@ class Painter:
 
     process: subprocess.Popen[str]
     paints: list[float] = field(default_factory=list)
+    going_on: int = 0
 
     @classmethod
-    def start(cls, client_env: Mapping[str, str], click: str = "nothing", background: str = "") -> Painter:
-        """Start it on a display; returns when its window is shown."""
+    def start(
+        cls,
+        client_env: Mapping[str, str],
+        click: str = "nothing",
+        background: str = "",
+        hover: str = "",
+        *,
+        full: bool = False,
+    ) -> Painter:
+        """Start it on a display, ``full`` on the whole screen; returns when its window is shown."""
         process = subprocess.Popen(
-            [sys.executable, __file__, click, background],
+            [sys.executable, __file__, click, background, hover, "full" if full else ""],
             env={**os.environ, **client_env},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -269,8 +392,20 @@ class Painter:
         assert self.process.stdout is not None
         os.set_blocking(self.process.stdout.fileno(), False)
         while line := self.process.stdout.readline():
-            self.paints.append(float(line))
+            if line.startswith(("begun", "ended")):
+                self.going_on += 1 if line.startswith("begun") else -1
+            else:
+                self.paints.append(float(line))
         return self.paints[-1] if self.paints else 0.0
+
+    def finish(self, timeout: float) -> None:
+        """Wait until all that clicks and hovering have begun has ended, at most ``timeout`` seconds."""
+        end = time.monotonic() + timeout
+        assert self.process.stdout is not None
+        self.last_paint()
+        while self.going_on and (left := end - time.monotonic()) > 0:
+            select.select([self.process.stdout], [], [], left)
+            self.last_paint()
 
     def stop(self) -> None:
         """End it."""
@@ -283,4 +418,4 @@ class Painter:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1], sys.argv[2], sys.argv[3], bool(sys.argv[4]))

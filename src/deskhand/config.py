@@ -16,11 +16,22 @@ from pydantic_settings import (
 )
 
 
+class KindSettings(BaseModel):
+    """`SettleSettings` for one kind of step; None leaves what is set for all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    quiet: float | None = Field(None, gt=0, le=5)
+    react: float | None = Field(None, gt=0, le=10)
+    max_wait: float | None = Field(None, gt=0, le=120)
+
+
 class SettleSettings(BaseModel):
-    """Settling. What the user sets is pinned; what is not set may be learned.
+    """Settling. What the user sets is pinned; what is not set may be learned (see `tools.timing`).
 
     ``quiet``: seconds without change that count as still. ``react``: seconds an app has to react to an act.
-    ``max_wait``: seconds after which an act returns whatever moves.
+    ``max_wait``: seconds after which an act returns whatever moves. ``kinds``: other values by a step's kind.
+    ``ignore_regions``: rectangles (x, y, width, height), in screen pixels, that are never watched.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -29,6 +40,7 @@ class SettleSettings(BaseModel):
     react: float = Field(0.3, gt=0, le=10)
     max_wait: float = Field(8.0, gt=0, le=120)
     ignore_regions: tuple[tuple[int, int, int, int], ...] = ()
+    kinds: dict[str, KindSettings] = Field(default_factory=dict)
 
 
 class Settings(BaseSettings):

@@ -59,6 +59,10 @@ async def open_private(spec: Private, *, settings: Settings, environ: Mapping[st
         raise
 
 
+_STILL = "[Settings]\ngtk-enable-animations=false\ngtk-cursor-blink=false\n"
+"""Nobody needs an app to fade: a pressed GTK 4 button does for half a second, which every act would wait for."""
+
+
 class _Start:
     """One start: what runs side by side, and how to take it back."""
 
@@ -213,12 +217,18 @@ class _Start:
 
 
 def _furnish(home: str) -> None:
-    """The directories that apps and file dialogs expect in a home."""
+    """The directories that apps and file dialogs expect in a home, and settings that keep toolkits still."""
     for name in ("Desktop", "Documents", "Downloads"):
         os.makedirs(os.path.join(home, name), 0o700, exist_ok=True)
-    config = os.path.join(home, ".config")
-    os.makedirs(config, 0o700, exist_ok=True)
-    with contextlib.suppress(FileExistsError), open(os.path.join(config, "user-dirs.dirs"), "x") as file:
-        for key in ("DESKTOP", "DOCUMENTS", "DOWNLOAD"):
-            name = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOAD": "Downloads"}[key]
-            file.write(f'XDG_{key}_DIR="$HOME/{name}"\n')
+    directories = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOAD": "Downloads"}
+    lines = "".join(f'XDG_{key}_DIR="$HOME/{name}"\n' for key, name in directories.items())
+    _write_new(os.path.join(home, ".config", "user-dirs.dirs"), lines)
+    for toolkit in ("gtk-3.0", "gtk-4.0"):
+        _write_new(os.path.join(home, ".config", toolkit, "settings.ini"), _STILL)
+
+
+def _write_new(path: str, content: str) -> None:
+    """Write a file unless it exists: a profile's own is kept."""
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError), open(path, "x") as file:
+        file.write(content)

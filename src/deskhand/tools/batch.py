@@ -23,6 +23,9 @@ from deskhand.tools.workspace import Workspace, in_thread
 _STOPS_WITHOUT_EFFECT: Final = ("click", "key", "invoke")
 """Kinds after which ``on_no_change="auto"`` stops: what follows them usually presumes that they did something."""
 
+PRESSED_FIRST: Final = 0.35
+"""Seconds: GTK 4 shows an element that is activated as pressed and carries it out a quarter of a second later."""
+
 HIDDEN: Final = "(hidden)"
 """Stands for what was typed into a password field."""
 
@@ -152,7 +155,8 @@ class Batch:
         baseline = await in_thread(settling.before, step.name)
         outcome = await perform(self._work, step, aim)
         # Not `in_thread`: the engine only looks, so a cancelled batch need not wait for its verdict.
-        settled = await asyncio.to_thread(settling.after, baseline)
+        least = PRESSED_FIRST if outcome.route == "element" else 0.0
+        settled = await asyncio.to_thread(settling.after, baseline, least)
         return outcome, settled
 
     async def _holds(self, selector: str) -> bool:

@@ -409,7 +409,7 @@ class FakeSettling:
     def before(self, kind: str) -> int:
         return self._world.version
 
-    def after(self, baseline: int) -> Settled:
+    def after(self, baseline: int, least: float = 0.0) -> Settled:
         changed = self._world.version != baseline
         return Settled(verdict="settled" if changed else "no_change", waited=0.0, changed=float(changed))
 

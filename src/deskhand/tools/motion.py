@@ -6,6 +6,7 @@ Nothing here touches a display: changes come in with their times, so all of it c
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,11 +27,13 @@ _SMALL = 64  # pixels: a change within such a square is one region without looki
 _MARGIN = 3  # pixels by which anti-aliasing and outlines leave a region
 _EPISODE = 0.06  # seconds: changes nearer in time are one repaint done in parts
 _BURST = 0.25  # seconds: the longest gap within continuous motion (4 frames a second)
-_ESTABLISHED = 1.5  # seconds within which three changes make a place that moves
+_ESTABLISHED = 1.5  # seconds within which a few changes make a place that moves
+_SPINNER = 120  # pixels: a larger place has to change more often to be one, as windows come and go
+_QUICK = 1.3  # seconds: a rhythm up to this may be uneven, as a caret's or a spinner's on a busy machine
 _CARET_AGE = 2.5  # seconds: no toolkit's caret is slower
 _SAME_DELAY = 0.15  # seconds by which an app's answers to the same act differ
 _REMEMBERED = 12.0  # seconds: GTK stops a caret after ten
-_KEPT = 64  # changes remembered by region
+_KEPT = 200  # changes remembered by region: over three seconds at 60 frames a second
 
 
 def components(changed: NDArray[np.bool_], x: int, y: int) -> list[Rect]:
@@ -165,12 +168,19 @@ class Region:
         """It changed, within ``rect``."""
         if not covers(self.rect, rect):
             self.grown_at = beat.time
+        if self.known and beat.time - self.last > max(1.6, 4 * self._pace()):
+            self.known = False  # it had stopped: this is something else
         self.rect = self.rect.union(rect)
         self.beats.append(beat)
 
+    def _pace(self) -> float:
+        """The usual gap between its last changes; 0 when there is none."""
+        return statistics.median(_gaps(list(self.beats)[-9:]) or [0.0])
+
     def established(self, now: float) -> bool:
         """Whether it has been changing for some time now: what changes inside of it belongs to it."""
-        return len(self.beats) > 2 and now - self.beats[-3].time <= _ESTABLISHED
+        enough = 3 if self.rect.area <= _SPINNER * _SPINNER else 6
+        return len(self.beats) >= enough and now - self.beats[-enough].time <= _ESTABLISHED
 
     def is_caret(self) -> bool:
         """Whether it has the shape of a text caret, and the pace."""
@@ -198,8 +208,16 @@ class Region:
         if _continuous(idle) and now - idle[-1].time <= _BURST:
             return True
         episodes = _episodes(idle)[-4:]
+        if len({beat.act for beat in episodes}) == len(episodes):
+            # Once after each of several acts: who acts has a rhythm, too, so this one has to be a long and steady one.
+            episodes = _episodes(idle)[-5:]
+            least, uneven = 4, 1.1
+        else:
+            least, uneven = 2, 2.5
         gaps = _gaps(episodes)
-        if len(gaps) < 2 or max(gaps) > 2.5 * min(gaps) or _caused(episodes):
+        if len(gaps) < least or max(gaps) > (uneven if max(gaps) <= _QUICK else min(uneven, 1.2)) * min(gaps):
+            return False
+        if _caused(episodes):
             return False
         return now - episodes[-1].time <= 1.5 * max(gaps) + 0.1
 
@@ -229,7 +247,7 @@ class Region:
             return "motion"
         if self.rect.width >= 4 * self.rect.height and self.rect.height <= 48:
             return "progress"
-        return "video" if self.rect.area > 120 * 120 else "spinner"
+        return "video" if self.rect.area > _SPINNER * _SPINNER else "spinner"
 
 
 def caret_shaped(rect: Rect) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deskhand.config import SettleSettings
@@ -12,23 +12,19 @@ from deskhand.desktop.base import Desktop
 from deskhand.errors import DeskhandError
 from deskhand.messages import Rect, Settled, Verdict
 from deskhand.tools.motion import Beat, Region, components, covers, grown, merged, touching
-from deskhand.tools.thinking import BUSY_SHARE, CpuMeter, used_between
+from deskhand.tools.thinking import LOOK, Signal, Thinking, Work
+from deskhand.tools.timing import RESIDUAL, Timing, Timings
 from deskhand.tools.tracker import Change, Tracker
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-RESIDUAL = 1.2
-"""Seconds that new motion has to go round in one place before it is named and no longer waited for."""
-
-_THINKING_LOOK = 0.05  # seconds between two looks at what holds the verdict: processor time raises no event
-_CPU_WINDOW = 0.08  # seconds over which processor time is told apart from a moment's work
+_READING = (
+    0.1  # seconds before a verdict at which the processor clock is read, to tell it apart from earlier work
+)
 _STOPPED = 0.25  # seconds without a frame after which fast motion has stopped
 _REGIONS = 8  # rectangles a verdict names at most
-
-Signal = Callable[[], bool]
-"""Something else that says an app is at work (its tree is ``busy``, its page is loading). Quick, from any thread."""
 
 
 @dataclass(slots=True)
@@ -52,12 +48,8 @@ class Baseline:
     moved_last: tuple[float, ...]
     late: tuple[Rect, ...]
     serial: int
-    pid: int | None
-    idle_share: float
-    already: frozenset[int]
-    """The signals that said so before the act."""
+    work: Work
     seen: dict[int, _Seen] = field(default_factory=dict)
-    readings: list[tuple[float, dict[int, float]]] = field(default_factory=list)
 
 
 class Settler:
@@ -68,17 +60,15 @@ class Settler:
     """
 
     def __init__(self, desktop: Desktop, settings: SettleSettings, signals: Sequence[Signal] = ()) -> None:
-        self._desktop, self._settings = desktop, settings
-        busy_cursor = getattr(desktop.changes, "busy", None)
-        self._signals: tuple[Signal, ...] = (*signals, *([busy_cursor] if busy_cursor is not None else ()))
+        self._desktop, self._timings = desktop, Timings(settings)
+        busy_cursor: Signal | None = getattr(desktop.changes, "busy", None)
+        self._thinking = Thinking((*signals, *([busy_cursor] if busy_cursor is not None else ())))
         self._tracker = Tracker(
             desktop.screen, desktop.changes, tuple(Rect(*region) for region in settings.ignore_regions)
         )
-        self._cpu = CpuMeter()
         self._current: Baseline | None = None
         self._verdict_at: float | None = None
         self._moving_then: set[int] = set()
-        self._last_reading: tuple[int | None, float, dict[int, float]] = (None, 0.0, {})
         self._awaited = self._tracker.serial
 
     # --- the seam -----------------------------------------------------------------------------------------------------
@@ -100,20 +90,22 @@ class Settler:
                 moved_last=tuple(region.last for region in moving),
                 late=self._late(moving),
                 serial=tracker.serial,
-                pid=pid,
-                idle_share=self._idle_share(pid, now),
-                already=frozenset(i for i, signal in enumerate(self._signals) if signal()),
+                work=self._thinking.begin(pid, now),
             )
-            if pid is not None:
-                baseline.readings.append((now, self._cpu.read(pid)))
             self._current = baseline
             tracker.changed.notify_all()  # whoever waits for an earlier act sees that it is over
             tracker.begin(now, act=kind != "wait")
             return baseline
 
-    def after(self, baseline: Baseline) -> Settled:
-        """Wait until the screen has come to rest after the act, and say how; at most the configured ``max_wait``."""
-        return self._settle(baseline, self._settings.react, self._settings.max_wait)
+    def after(self, baseline: Baseline, least: float = 0.0) -> Settled:
+        """Wait until the screen has come to rest after the act, and say how; at most the configured ``max_wait``.
+
+        No verdict before ``least`` seconds after the act: some acts show first and are carried out later.
+        """
+        timing = self._timings.of(baseline.kind)
+        settled = self._settle(baseline, timing, least)
+        self._timings.learn(baseline.kind, settled)
+        return settled
 
     def wait_change(self, timeout: float) -> Settled:
         """Wait up to ``timeout`` seconds for a change that nothing was moving already, and for it to settle.
@@ -126,7 +118,9 @@ class Settler:
                 baseline.began = self._verdict_at or baseline.began
                 for rect in baseline.late:
                     self._remember(baseline, rect)
-        return self._settle(baseline, timeout, timeout + self._settings.max_wait)
+        timing = self._timings.of("wait")
+        cap = timeout + timing.max_wait
+        return self._settle(baseline, replace(timing, react=timeout, max_wait=cap, patience=cap))
 
     def wait_painted(self, timeout: float) -> bool:
         """Wait up to ``timeout`` seconds for a change since the last verdict or call, without waiting for it to settle.
@@ -152,7 +146,7 @@ class Settler:
 
     # --- judging ------------------------------------------------------------------------------------------------------
 
-    def _settle(self, baseline: Baseline, react: float, cap: float) -> Settled:
+    def _settle(self, baseline: Baseline, timing: Timing, least: float = 0.0) -> Settled:
         tracker = self._tracker
         with tracker.changed:
             try:
@@ -165,13 +159,13 @@ class Settler:
                         )
                     now = time.monotonic()
                     self._take_in(baseline, now)
-                    verdict, wake = self._judge(baseline, now, react, cap)
+                    verdict, wake = self._judge(baseline, now, timing, least)
                     if verdict is None:
                         tracker.wait(max(0.0, wake - now))
                         continue
                     serial = tracker.serial
                     tracker.look()  # what was painted a moment ago and is not taken in yet
-                    if tracker.serial == serial or now >= baseline.began + cap:
+                    if tracker.serial == serial or now >= baseline.began + timing.max_wait:
                         return verdict
             finally:
                 if self._current is baseline:
@@ -179,26 +173,27 @@ class Settler:
                     self._end(baseline)
 
     def _judge(
-        self, baseline: Baseline, now: float, react: float, cap: float
+        self, baseline: Baseline, now: float, timing: Timing, least: float
     ) -> tuple[Settled | None, float]:
         """The verdict, or None and when to judge again if nothing changes until then."""
-        end = baseline.began + cap
-        going_on = [
-            seen for seen in baseline.seen.values() if seen.region.cycles(baseline.began, now, RESIDUAL)
-        ]
-        drawing = [seen for seen in baseline.seen.values() if seen not in going_on]
-        turning = [seen for seen in going_on if seen.region.kind() not in ("caret", "clock")]
+        began = baseline.began
+        going_on = [each for each in baseline.seen.values() if each.region.cycles(began, now, RESIDUAL)]
+        drawing = [each for each in baseline.seen.values() if each not in going_on]
+        turning = [each for each in going_on if each.region.kind() not in ("caret", "clock")]
         reacted = bool(drawing or turning) or self._stopped(baseline, now)
         if drawing:
-            still_at = max(seen.last for seen in drawing) + self._settings.quiet
+            still_at = max(each.last for each in drawing) + timing.quiet
         else:
-            still_at = now if reacted else baseline.began + react
-        if now < min(still_at, end):
-            return None, min(still_at, end)
+            still_at = now if reacted else began + timing.react
+        still_at = max(still_at, began + least)
+        due = min(still_at, began + timing.patience)
+        if now < due:
+            return None, due - _READING if now < due - _READING else due
         waiting = baseline.kind == "wait" and not baseline.seen
-        thinking = not waiting and self._thinking(baseline, now)
-        if thinking and now < end:
-            return None, min(now + _THINKING_LOOK, end)
+        # Endless motion costs processor time: that says nothing of work.
+        thinking = not waiting and self._thinking.busy(baseline.work, now, computing=not turning)
+        if thinking and now < began + timing.max_wait:
+            return None, min(now + LOOK, began + timing.max_wait)
         verdict: Verdict
         if now < still_at:
             verdict = "still_changing"
@@ -215,8 +210,7 @@ class Settler:
                 baseline.serial = change.serial
                 if not _expected(change, baseline):
                     self._note(baseline, change)
-        if baseline.pid is not None and now - baseline.readings[-1][0] >= _THINKING_LOOK:
-            baseline.readings.append((now, self._cpu.read(baseline.pid)))
+        self._thinking.note(baseline.work, now)
 
     @staticmethod
     def _note(baseline: Baseline, change: Change) -> None:
@@ -240,19 +234,6 @@ class Settler:
             and now - max(region.last, baseline.began) > _STOPPED
             for region, last in zip(baseline.moving, baseline.moved_last, strict=True)
         )
-
-    def _thinking(self, baseline: Baseline, now: float) -> bool:
-        """Whether the app acted on is still at work, more than it was before the act."""
-        if any(signal() for i, signal in enumerate(self._signals) if i not in baseline.already):
-            return True
-        if baseline.pid is None:
-            return False
-        earlier = [reading for reading in baseline.readings if now - reading[0] >= _CPU_WINDOW]
-        if not earlier:
-            return False
-        then, used = earlier[-1]
-        share = used_between(used, self._cpu.read(baseline.pid)) / (now - then)
-        return share > 1.25 * baseline.idle_share + BUSY_SHARE
 
     # --- results ------------------------------------------------------------------------------------------------------
 
@@ -301,8 +282,7 @@ class Settler:
         self._tracker.end()
         self._verdict_at, self._awaited = now, self._tracker.serial
         self._moving_then = {id(region) for region in self._tracker.motion.moving(now)}
-        if baseline.pid is not None:
-            self._last_reading = baseline.pid, now, self._cpu.read(baseline.pid)
+        self._thinking.end(baseline.work, now)
 
     # --- what was before ----------------------------------------------------------------------------------------------
 
@@ -324,13 +304,6 @@ class Settler:
         except DeskhandError:
             return None
         return active.pid if active is not None else None
-
-    def _idle_share(self, pid: int | None, now: float) -> float:
-        """The share of a core that the app used since the last verdict, without being asked to do anything."""
-        last_pid, then, used = self._last_reading
-        if pid is None or pid != last_pid or now - then < _CPU_WINDOW:
-            return 0.0
-        return used_between(used, self._cpu.read(pid)) / (now - then)
 
 
 def _expected(change: Change, baseline: Baseline) -> bool:

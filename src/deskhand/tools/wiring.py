@@ -20,13 +20,13 @@ async def connect(
     desktop: Desktop, settings: Settings, *, secrets: Mapping[str, str], undo: AsyncExitStack
 ) -> Workspace:
     """A workspace on this desktop. DesktopError when its accessibility bus does not answer."""
-    settler = await asyncio.to_thread(Settler, desktop, settings.settle)
+    browser = Browser()
+    settler = await asyncio.to_thread(Settler, desktop, settings.settle, (browser.work,))
     undo.callback(settler.close)
     native = NativeTree(desktop.a11y_address or "")
     undo.push_async_callback(native.aclose)
     if desktop.a11y_address:
         await native.connect()
-    browser = Browser()
     undo.push_async_callback(browser.aclose)
     eyes = Eyes(desktop, native, browser, secrets=secrets, image_edge=settings.image_edge)
     return Workspace(

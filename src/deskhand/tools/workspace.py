@@ -93,7 +93,9 @@ class Settling(Protocol):
 
     def before(self, kind: str) -> Any: ...
 
-    def after(self, baseline: Any) -> Settled: ...
+    def after(self, baseline: Any, least: float = 0.0) -> Settled:
+        """The verdict on what was done since ``before``; none within ``least`` seconds."""
+        ...
 
     def wait_change(self, timeout: float) -> Settled:
         """Wait for a change and its coming to rest. Not within an act."""
