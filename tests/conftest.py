@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -79,3 +80,14 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded(connect))
     monkeypatch.setattr(socket.socket, "connect_ex", guarded(connect_ex))
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+
+
+@pytest.fixture(autouse=True)
+def _leases_end(deskhand_home: Path) -> Iterator[None]:
+    """A desktop that a task keeps for an answer ends with its test."""
+    yield
+    from deskhand.orchestrator.control import NotRunning, send
+
+    for socket_file in deskhand_home.glob("tasks/*/control.sock"):
+        with contextlib.suppress(NotRunning):
+            send(socket_file.parent, {"command": "stop"})

@@ -47,8 +47,8 @@ returns one small status. Use it for what needs a graphical app or a live web pa
 through a site, work in desktop programs. Do not use it for what files, a shell or an HTTP request can do.
 The child sees nothing of this conversation: name in the goal the app or URL, every value to enter, when it is done \
 and what to report. Success is checked on the screen; do not redo it. On clarification_needed `result` is the \
-question: answer it with resume=conversation and the answer as goal. Tasks take seconds to minutes: for long ones raise timeout, or use background and collect later with \
-resume=conversation and no goal."""
+question: answer it with resume=conversation and the answer as goal. Tasks take seconds to minutes: for long ones \
+raise timeout, or use background and collect later with resume=conversation and no goal."""
 
 
 class Evidence(BaseModel):
@@ -103,7 +103,9 @@ async def computer_task(
     max_steps: Annotated[int, Field(description="Model turns at most")] = 50,
     record: Annotated[bool, Field(description="Keep an MP4")] = False,
     background: Annotated[bool, Field(description="Return at once")] = False,
-    resume: Annotated[str | None, Field(description="A conversation to answer, or without goal to wait for")] = None,
+    resume: Annotated[
+        str | None, Field(description="A conversation to answer, or without goal to wait for")
+    ] = None,
 ) -> TaskResult:
     """Run one task for the host: progress for each step, an orderly end when the call is cancelled."""
     if computer != "private" and profile:

@@ -370,7 +370,8 @@ class Private:
             raise ValueError(f"isolation must be 'auto', 'files' or 'display', not {self.isolation!r}")
         if self.keep < 0:
             raise ValueError(f"keep must be 0 or more seconds, not {self.keep!r}")
-        if isinstance(self.share, str):
+        share: object = self.share
+        if isinstance(share, str):
             raise TypeError("share must be a sequence of strings, not one string")
 
 

@@ -7,13 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from process_tree import descendants, left_alive
-from watching import Script, Watch
-
 from deskhand import Limits, Private, computer_task
 from deskhand.audit.store import TaskStore
 from deskhand.audit.verify import verify_log
 from deskhand.orchestrator.control import NotRunning, send
+from process_tree import descendants, left_alive
+from watching import Script, Watch
 
 LAUNCH = {"calls": [{"name": "act", "input": {"steps": [{"kind": "launch", "app": "mousepad"}]}}]}
 ASK = {"calls": [{"name": "ask", "input": {"question": "Which word?"}}]}

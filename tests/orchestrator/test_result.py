@@ -12,7 +12,9 @@ from deskhand.audit.log import AuditLog
 from deskhand.messages import Usage
 from deskhand.orchestrator.result import TOKEN_BOUND, Outcome, Receipt, from_log, make_status, tokens
 
-RECEIPT = Receipt(conversation="20261130-231500-calm-otter", logdir=Path("/data/x"), model="embedded", computer="private")
+RECEIPT = Receipt(
+    conversation="20261130-231500-calm-otter", logdir=Path("/data/x"), model="embedded", computer="private"
+)
 
 
 @given(
@@ -38,7 +40,12 @@ def test_a_cut_result_points_to_the_log_and_data_is_left_whole() -> None:
 def test_a_short_status_is_left_as_it_is() -> None:
     evidence = ({"check": "text[name='408']", "holds": True},)
     status = make_status(Outcome(reason=None, result="408", verified=True, evidence=evidence), RECEIPT)  # type: ignore[arg-type]
-    assert (status["status"], status["reason"], status["result"], status["verified"]) == ("success", None, "408", True)
+    assert (status["status"], status["reason"], status["result"], status["verified"]) == (
+        "success",
+        None,
+        "408",
+        True,
+    )
     assert status["evidence"] == [{"check": "text[name='408']", "holds": True}]
     assert status["agent_id"] == status["conversation"] == RECEIPT.conversation
     json.dumps(status)

@@ -46,7 +46,9 @@ class Eyes:
     ) -> None:
         self._desktop = desktop
         self._browser = browser
-        self._reader = Reader(desktop, native if desktop.a11y_address else None, browser, {} if secrets is None else secrets)
+        self._reader = Reader(
+            desktop, native if desktop.a11y_address else None, browser, {} if secrets is None else secrets
+        )
         self._refs = refs or RefTable()
         self._edge = image_edge
         self._images = itertools.count(1)

@@ -213,7 +213,7 @@ class Child:
         try:
             claim = parse_arguments(Finish, call)
         except ToolError as error:
-            return self.answer(call, str(error), is_error=True)
+            return self.told(call, str(error), is_error=True)
         if claim.status != "success":
             return Outcome(reason=claim.reason or "gave_up", result=claim.result)
         found = await verify(
@@ -243,7 +243,7 @@ class Child:
                 result=f"not confirmed: {found.problem}. The child had reported: {claim.result}",
                 evidence=found.evidence,
             )
-        return self.answer(
+        return self.told(
             call, f"Not accepted: {found.problem}. Look again; mend it, or finish honestly.", is_error=True
         )
 
@@ -252,7 +252,7 @@ class Child:
         try:
             asked = parse_arguments(Ask, call)
         except ToolError as error:
-            return self.answer(call, str(error), is_error=True)
+            return self.told(call, str(error), is_error=True)
         question = asked.question
         if asked.options:
             question = f"{question} ({' / '.join(asked.options)})"
@@ -264,12 +264,14 @@ class Child:
         if reply is None:
             return Outcome(reason="question", result=question)
         self.record.log.write("answer", answer=reply)
-        return self.answer(call, f"Answer: {reply}")
+        return self.told(call, f"Answer: {reply}")
 
-    def answer(self, call: ToolCall, text: str, *, is_error: bool = False) -> None:
+    def told(self, call: ToolCall, text: str, *, is_error: bool = False) -> Outcome | None:
+        """Answer a call; there is no outcome yet."""
         self.say(
             Results(results=(ToolResult(call_id=call.id, name=call.name, text=text, is_error=is_error),))
         )
+        return None
 
     def say(self, entry: Entry) -> None:
         """Append to the transcript, in memory and on disk."""

@@ -80,7 +80,7 @@ def tokens(value: object) -> int:
 
 def bounded(status: TaskStatus) -> TaskStatus:
     """The same dict with ``evidence`` and ``result`` cut until all but ``data`` fits `TOKEN_BOUND`."""
-    cut: TaskStatus = {**status, "evidence": [dict(item) for item in status["evidence"]]}  # type: ignore[typeddict-item]
+    cut: TaskStatus = {**status, "evidence": list(status["evidence"])}
 
     def excess() -> int:
         return (tokens({**cut, "data": None}) - TOKEN_BOUND) * 4
