@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ _SECRET = re.compile(r"(_API_KEY|_TOKEN|_BASE_URL|_AUTH_SOCK)$")
 def _clean(environ: Any) -> None:
     """Take out what a developer's shell may carry: keys, endpoints, agents, our own settings."""
     for name in list(environ):
-        if _SECRET.search(name) or name.startswith("DESKHAND_"):
+        if _SECRET.search(name) or name.startswith(("DESKHAND_", "PYTHONUNBUFFERED")):
             del environ[name]
 
 
@@ -29,6 +30,12 @@ def _clean(environ: Any) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Before any fixture of any scope: a clean environment that also holds for sessions' and modules' fixtures."""
     _clean(os.environ)
+    for number in (
+        signal.SIGINT,
+        signal.SIGHUP,
+    ):  # a run in the background starts with these ignored, and hands that on
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     home = tempfile.TemporaryDirectory(prefix="dh-")  # short: sockets in it have a length limit
     config.add_cleanup(home.cleanup)
     os.environ["DESKHAND_HOME"] = home.name

@@ -291,7 +291,12 @@ def serve(http: str | None = None) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     server = build_server()
     if http is None:
-        server.run("stdio")
+        try:
+            server.run("stdio")
+        finally:
+            # The transport kept stdout for the protocol and gives it back now: whatever a print left in a buffer goes
+            # where the rest of it went.
+            os.dup2(2, 1)
         return
     host, port = address(http)
     chosen = os.environ.get(TOKEN_VARIABLE)
