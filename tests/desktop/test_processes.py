@@ -54,8 +54,15 @@ def test_ending_takes_the_whole_group(household: Household, tmp_path: Path) -> N
     assert ended(group, 1)
 
 
-def test_a_process_that_left_its_group_and_its_parent_is_found_by_its_mark(household: Household) -> None:
-    process = household.start(["/bin/sh", "-c", "setsid -f sleep 62"], env={"PATH": "/usr/bin:/bin"})
+def test_a_process_that_left_its_group_and_its_parent_is_found_by_its_mark(
+    household: Household, tmp_path: Path
+) -> None:
+    up, never = tmp_path / "up", tmp_path / "never"
+    os.mkfifo(up)
+    os.mkfifo(never)
+    stray = f"setsid -f /bin/sh -c 'echo up > {up}; read never < {never}'"
+    process = household.start(["/bin/sh", "-c", stray], env={"PATH": "/usr/bin:/bin"})
+    assert up.read_text() == "up\n"  # an earlier look could come in the middle of its exec
     assert ended([process.pid], 5)
     strays = marked(household.directory)
     assert len(strays) == 1
