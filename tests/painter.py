@@ -86,11 +86,12 @@ class Canvas:
         self.report()
         return found
 
-    def remove(self, window: int) -> None:
+    def remove(self, window: int, *, reported: bool = True) -> None:
         """Close a window."""
         self.x.core.DestroyWindow(window)
         self.x.sync()
-        self.report()
+        if reported:
+            self.report()
 
     def report(self) -> None:
         """Tell the time of what was just painted."""
@@ -176,13 +177,18 @@ def progress(canvas: Canvas, seconds: float) -> Script:
         yield 0.1
 
 
-def spin(canvas: Canvas, _arg: float) -> Script:
+def spin(canvas: Canvas, _arg: float, x: int = 600, y: int = 40, scale: int = 1) -> Script:
     """A spinner of 24×24 pixels, without end."""
     places = [(8, 0), (14, 3), (16, 8), (14, 14), (8, 16), (3, 14), (0, 8), (3, 3)]
     for old, new in zip(cycle(places), cycle(places[1:] + places[:1]), strict=False):
-        canvas.fill(600 + old[0], 40 + old[1], 8, 8, WHITE, reported=False)
-        canvas.fill(600 + new[0], 40 + new[1], 8, 8, BLUE, reported=False)
+        canvas.fill(x + scale * old[0], y + scale * old[1], 8 * scale, 8 * scale, WHITE, reported=False)
+        canvas.fill(x + scale * new[0], y + scale * new[1], 8 * scale, 8 * scale, BLUE, reported=False)
         yield 0.08
+
+
+def far_spin(canvas: Canvas, _arg: float) -> Script:
+    """One of 48×48 pixels in the window's last corner."""
+    return spin(canvas, 0, canvas.size[0] - 80, canvas.size[1] - 160, 2)
 
 
 def spinner_after(canvas: Canvas, _arg: float) -> Script:
@@ -231,12 +237,15 @@ def spin_for(canvas: Canvas, seconds: float) -> Script:
         yield pause
 
 
-def sixth_spins(canvas: Canvas, seconds: float) -> Script:
-    """A box at each click; every sixth click a spinner, too."""
-    if next(_clicks) % 6:
-        yield from box(canvas, 0.03)
-    else:
-        yield from spin_for(canvas, seconds)
+def sixth_loads(canvas: Canvas, seconds: float) -> Script:
+    """A box at each click; every sixth click a large animation as well, for a while."""
+    yield from box(canvas, 0.03)
+    if next(_clicks) % 6 == 0:
+        end = time.monotonic() + seconds
+        for pause in video(canvas, 0):
+            if time.monotonic() > end:
+                return
+            yield pause
 
 
 def menu(canvas: Canvas, _arg: float) -> Script:
@@ -255,7 +264,7 @@ def tooltip(canvas: Canvas, delay: float) -> Script:
     yield delay
     shown = canvas.popup(200, 300, 140, 24)
     yield 2.0
-    canvas.remove(shown)
+    canvas.remove(shown, reported=False)
 
 
 def closing(canvas: Canvas, _arg: float) -> Script:
@@ -301,8 +310,8 @@ PARTS: dict[str, Callable[[Canvas, float], Script]] = {
     f.__name__: f
     for f in (
         nothing, box, tick, edge, two_phases, two_phases_busy, busy_box, glyphs, scrolling, progress, spin,
-        spinner_after, caret, clock, video, repaint, full_video, spin_for, sixth_spins, menu, tooltip, closing,
-        dialog, strip,
+        spinner_after, far_spin, caret, clock, video, repaint, full_video, spin_for, sixth_loads, menu, tooltip,
+        closing, dialog, strip,
     )
 }  # fmt: skip
 

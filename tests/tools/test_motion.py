@@ -147,3 +147,41 @@ def test_what_was_still_for_long_is_forgotten() -> None:
     assert motion.regions
     motion.forget(20.0)
     assert motion.regions == []
+
+
+def test_what_comes_late_after_each_of_several_acts_is_not_motion() -> None:
+    motion = Motion()
+    for act, delay in enumerate((2.0, 2.0, 0.6, 0.6), 1):
+        motion.note(Rect(100, 100, 120, 60), Beat(act * 3 + delay, True, act, delay))
+    assert motion.moving(4 * 3 + 0.7) == []
+
+
+def test_windows_that_come_and_go_every_few_seconds_are_not_motion() -> None:
+    motion = Motion()
+    for at in (0.0, 2.0, 5.0, 7.2):
+        motion.note(Rect(0, 0, 800, 560), Beat(at))
+    assert motion.moving(7.5) == []
+
+
+def test_a_ticker_that_goes_on_between_acts_is_motion() -> None:
+    motion = Motion()
+    for step in range(5):
+        motion.note(Rect(0, 0, 200, 20), Beat(step * 2.0, True, step // 3, step * 2.0))
+    assert len(motion.moving(8.5)) == 1
+
+
+def test_a_spinner_of_sixty_frames_a_second_is_told_as_early_as_a_slow_one() -> None:
+    motion = Motion()
+    for step in range(80):
+        region = motion.note(Rect(600, 40, 56, 56), Beat(step / 60, False))
+    assert region.cycles(0.0, 80 / 60, 1.2)
+
+
+def test_what_was_named_as_moving_and_has_stopped_counts_as_new_when_it_changes_again() -> None:
+    motion = Motion()
+    for step in range(10):
+        region = motion.note(Rect(0, 0, 800, 560), Beat(step * 0.04, False))
+    region.known = True
+    assert region.moves(0.5)
+    motion.note(Rect(0, 0, 800, 560), Beat(4.0, False))
+    assert not region.moves(4.1)

@@ -313,3 +313,49 @@ def test_a_still_screen_costs_no_looks(settler: Settler, screen: X11Desktop) -> 
     looks = settler._tracker.looks
     settler.wait_painted(0.3)
     assert settler._tracker.looks == looks
+
+
+def test_an_act_that_shows_first_and_works_later_is_given_its_time(settler: Settler) -> None:
+    settled = settler.after(settler.before("click"), least=0.5)
+    assert settled.waited == pytest.approx(0.5, abs=SLACK)
+
+
+def test_a_tooltip_belongs_to_the_hovering(screen: X11Desktop, settler: Settler) -> None:
+    baseline = settler.before("launch")
+    painter = Painter.start(screen.client_env, hover="tooltip:0.5")
+    try:
+        window = screen.windows.wait_for(lambda info: info.app == "painter", 10)
+        assert window is not None
+        screen.input.move(Point(2, 2))
+        settler.after(baseline)
+        baseline = settler.before("move")
+        screen.input.move(Point(window.rect.x + 60, window.rect.y + 400))
+        settled = settler.after(baseline)
+    finally:
+        painter.stop()
+    assert settled.verdict == "settled"
+    assert settled.waited > 0.5
+
+
+def test_a_dialog_that_closes_and_a_menu_that_opens_are_seen(stage: Callable[..., Stage]) -> None:
+    for click, background in (("closing", "dialog"), ("menu", "")):
+        on = stage(click, background)
+        assert on.click().verdict == "settled"
+        on.painter.stop()
+
+
+def test_a_full_screen_video_is_not_waited_for_and_costs_little(screen: X11Desktop, settler: Settler) -> None:
+    baseline = settler.before("launch")
+    painter = Painter.start(screen.client_env, background="full_video", full=True)
+    try:
+        settler.after(baseline)
+        used, began = time.process_time(), time.monotonic()
+        settled = settler.after(settler.before("click"))
+        while (left := began + 2 - time.monotonic()) > 0:
+            settler.wait_painted(left)
+        share = (time.process_time() - used) / (time.monotonic() - began)
+    finally:
+        painter.stop()
+    assert settled.verdict == "no_change"
+    assert settled.waited < 0.5
+    assert share < 0.15

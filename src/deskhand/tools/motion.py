@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 CELL = 16
 """Changed pixels nearer than one or two of these cells, in pixels, are one region."""
 
-_MANY_CELLS = 600  # beyond this a change is one region: cutting it up would cost more than it tells
+_MANY_CELLS = 80  # beyond this a change is cut up more coarsely: it would cost more than it tells
+_COARSE = 64  # pixels
 _MANY_PARTS = 64  # rectangles of one look that are put together again
 _SMALL = 64  # pixels: a change within such a square is one region without looking closer
 _MARGIN = 3  # pixels by which anti-aliasing and outlines leave a region
@@ -48,28 +49,32 @@ def components(changed: NDArray[np.bool_], x: int, y: int) -> list[Rect]:
     if whole.width <= _SMALL and whole.height <= _SMALL:
         return [whole]
     part = changed[top:bottom, left:right]
-    rows, columns = -(-part.shape[0] // CELL), -(-part.shape[1] // CELL)
-    padded = np.zeros((rows * CELL, columns * CELL), dtype=bool)
-    padded[: part.shape[0], : part.shape[1]] = part
-    cells = padded.reshape(rows, CELL, columns, CELL).any(axis=(1, 3))
+    size, cells = CELL, _cells(part, CELL)
     if int(cells.sum()) > _MANY_CELLS:
-        return [whole]
+        size, cells = _COARSE, _cells(part, _COARSE)
     found = []
     for group in _connected({(int(row), int(column)) for row, column in np.argwhere(cells)}):
         top_cell, left_cell = min(row for row, _ in group), min(column for _, column in group)
         bottom_cell, right_cell = max(row for row, _ in group) + 1, max(column for _, column in group) + 1
-        inner = padded[top_cell * CELL : bottom_cell * CELL, left_cell * CELL : right_cell * CELL]
-        box = _bounds(inner)
+        box = _bounds(part[top_cell * size : bottom_cell * size, left_cell * size : right_cell * size])
         assert box is not None
         found.append(
             Rect(
-                whole.x + left_cell * CELL + box[0],
-                whole.y + top_cell * CELL + box[1],
+                whole.x + left_cell * size + box[0],
+                whole.y + top_cell * size + box[1],
                 box[2] - box[0],
                 box[3] - box[1],
             )
         )
     return found
+
+
+def _cells(part: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """Which squares of ``size`` pixels hold anything that is set."""
+    import numpy as np
+
+    by_rows = np.logical_or.reduceat(part, range(0, part.shape[0], size), axis=0)
+    return np.logical_or.reduceat(by_rows, range(0, part.shape[1], size), axis=1)
 
 
 def _bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:

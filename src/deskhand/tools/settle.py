@@ -84,7 +84,7 @@ class Settler:
             baseline = Baseline(
                 kind=kind,
                 began=now,
-                frame=tracker.frame.copy(),
+                frame=tracker.keep(),
                 moving=moving,
                 moving_rects=tuple(touching([region.rect for region in moving])),
                 moved_last=tuple(region.last for region in moving),

@@ -25,6 +25,8 @@ _IDLE_LOOK = 0.05
 _SLOWEST_LOOK = 0.1
 _SHARE = 0.05
 """Share of a core that looking may take: a look that takes long is followed by a longer pause."""
+_SHARE_AWAITED = 0.07
+"""The same while a verdict is waited for, which can be no more exact than the pauses are short."""
 _MANY_RECTS = 16
 _CHANGES_KEPT = 4096
 
@@ -61,6 +63,7 @@ class Tracker:
         self._error: DeskhandError | None = None
         self._ending = threading.Event()
         self._looked = self._pause = 0.0
+        self._kept: NDArray[np.uint32] | None = None
         with self.changed:
             changes.collect()
             self._frame = self._grab_all()
@@ -71,6 +74,14 @@ class Tracker:
     def frame(self) -> NDArray[np.uint32]:
         """The last frame; belongs to the tracker, under its lock."""
         return self._frame
+
+    def keep(self) -> NDArray[np.uint32]:
+        """A copy of the last frame, good until the next one is kept: new memory would cost twice the copying."""
+        if self._kept is None or self._kept.shape != self._frame.shape:
+            self._kept = self._frame.copy()
+        else:
+            self._kept[:] = self._frame
+        return self._kept
 
     @property
     def size(self) -> tuple[int, int]:
@@ -90,7 +101,9 @@ class Tracker:
                 self.changed.notify_all()
                 raise
             self._looked = time.monotonic()
-            self._pause = min(_SLOWEST_LOOK, (self._looked - began) / _SHARE)
+            self._pause = min(
+                _SLOWEST_LOOK, (self._looked - began) / (_SHARE_AWAITED if self._awaited else _SHARE)
+            )
             self.looks += 1
             if self.serial != before:
                 self.changed.notify_all()
