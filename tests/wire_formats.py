@@ -195,6 +195,7 @@ def _responses(request: Asked, reply: Json) -> tuple[Json, Events]:
             item |= {"type": "computer_call", "pending_safety_checks": [], **call.get("input", {})}
         else:
             item |= {"type": "function_call", "name": call["name"], "arguments": _arguments(call)}
+            item |= {"namespace": call["namespace"]} if "namespace" in call else {}
         output.append(item)
     counted, used, cached, written = _counts(request, reply)
     reason = _stop(reply)[2]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from deskhand.config import Settings, config_file, data_home
 from deskhand.desktop import parts, sandbox
+from deskhand.orchestrator.models.dialect import AGENTS, find_program
 
 State = Literal["ok", "missing", "warning"]
 
@@ -40,7 +41,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at everything; changes nothing. A fault in the settings is a finding, not an error."""
-    return [*_system(), *_isolation(), *_extras(), *_keys(), *_settings()]
+    return [*_system(), *_isolation(), *_extras(), *_keys(), *_agents(), *_settings()]
 
 
 def healthy(findings: list[Finding]) -> bool:
@@ -156,6 +157,24 @@ def _keys() -> list[Finding]:
         )
         for variable, why in _KEYS
     ]
+
+
+def _agents() -> list[Finding]:
+    """The command-line agents that can be the child with the login that their user has already."""
+    found = []
+    for agent, (_, command) in AGENTS.items():
+        path = find_program(agent)
+        found.append(
+            Finding(
+                group="agents",
+                name=agent,
+                state="ok" if path else "warning",
+                detail=f"{path}: use it with --model {agent}" if path else "not installed (optional)",
+                why="tasks with the login of an agent that you use already, without a key",
+                command="" if path else command,
+            )
+        )
+    return found
 
 
 def _settings() -> list[Finding]:

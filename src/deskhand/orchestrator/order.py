@@ -22,14 +22,20 @@ from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.callbacks import Callbacks
 from deskhand.orchestrator.control import NotRunning, send
-from deskhand.orchestrator.models import default_spec, parse_spec
+from deskhand.orchestrator.models import default_spec, installed_agents, parse_spec, require_agent
 
-PROVIDER_PARTS = {"anthropic": "anthropic", "openai": "openai", "openai-chat": "openai"}
+PROVIDER_PARTS = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "openai-chat": "openai",
+    "claude-code": "mcp",
+    "codex": "mcp",
+}
 """The module that a provider needs, which is the name of the extra that brings it, too."""
 
 EMBEDDED_REMARK = (
     "deskhand: {why}: this task runs on the embedded model, which does what is said literally. "
-    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a model, for more."
+    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a model{agents}, for more."
 )
 
 MAX_TIMEOUT = 7 * 24 * 3600.0
@@ -255,7 +261,9 @@ def _model(model: Any) -> tuple[str, str]:
     if model is None:
         spec, why = default_spec(os.environ, load_settings())
         if spec == "embedded" and why != "the settings":
-            sys.stderr.write(EMBEDDED_REMARK.format(why=why) + "\n")
+            named = " or ".join(f"--model {agent}" for agent in installed_agents())
+            agents = f" ({named}: installed here)" if named else ""
+            sys.stderr.write(EMBEDDED_REMARK.format(why=why, agents=agents) + "\n")
         return spec, ""
     if isinstance(model, str):
         parse_spec(model)
@@ -272,6 +280,8 @@ def worker_command(spec: str) -> tuple[str, ...]:
     """The command that starts a worker: this interpreter when it has the parts the task needs, else another
     environment's ``computer`` on PATH. MissingPart when a model's package is nowhere."""
     part = None if spec == "caller" else PROVIDER_PARTS.get(parse_spec(spec)[0])
+    if spec != "caller":
+        require_agent(spec)
     missing = part is not None and importlib.util.find_spec(part) is None
     incomplete = missing or importlib.util.find_spec("playwright") is None
     if incomplete and (other := _other_computer()):

@@ -15,6 +15,7 @@ from deskhand.audit.store import TaskStore
 from deskhand.config import load_settings
 from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
 from deskhand.messages import Image, Json, Model, Policy, Private, StepReport
+from deskhand.orchestrator.agent import child_class
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.consent import Gate
@@ -132,6 +133,8 @@ class Work:
         watcher = asyncio.create_task(self.watch_deadline())
         try:
             self._outcome = await self.outcome(self._running)
+            if self._outcome.reason not in RESUMABLE:
+                await self.close_model()  # a program of its own must not think on
             await self.report(self._outcome)
         finally:
             self.over.set()
@@ -205,7 +208,7 @@ class Work:
     async def make_child(self, desk: Desk) -> Child:
         """The child of this conversation: a new one, the one that asked, or one that remembers by its transcript."""
         brief = self.brief
-        if self._child is None or brief.model == "caller":
+        if self._model is None or brief.model == "caller":
             await self.close_model()
             if brief.model == "caller":
                 self._model = CallerModel(self.link, brief.model_name)
@@ -218,7 +221,7 @@ class Work:
         transcript = self._child.transcript if self._child is not None else None
         if transcript is None and brief.answer is not None:
             transcript = load_transcript(self.directory)
-        self._child = Child(
+        self._child = child_class(self._model)(
             brief,
             model=self._model,
             hand=desk,

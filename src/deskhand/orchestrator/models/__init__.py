@@ -9,10 +9,12 @@ from typing import Any, Protocol
 from deskhand.errors import MissingPart
 from deskhand.messages import Model
 from deskhand.orchestrator.models.capabilities import DEFAULT_MODELS, capabilities
+from deskhand.orchestrator.models.dialect import AGENTS, find_program, require_program
 from deskhand.orchestrator.models.transport import Remaining, countdown
 
 _NAMED = ("anthropic", "openai", "openai-chat", "scripted")
 _ALONE = ("embedded",)
+_AGENTS = tuple(AGENTS)
 
 
 class ModelSettings(Protocol):
@@ -27,19 +29,20 @@ class ModelSettings(Protocol):
 def parse_spec(spec: str) -> tuple[str, str]:
     """(provider, name) of ``"provider:name"`` or ``"provider/name"``; the name is "" for ``"embedded"``.
 
-    A provider alone stands for its default model. ValueError says what is accepted.
+    A provider alone stands for its default model; an agent's program (``"claude-code"``, ``"codex"``) knows its own.
+    ValueError says what is accepted.
     """
     if not isinstance(spec, str):
         raise TypeError(f"model must be a string or a Model, not {type(spec).__name__}")
     provider, name = _split(spec.strip())
-    if provider in _ALONE and not name:
-        return provider, ""
+    if (provider in _ALONE and not name) or provider in _AGENTS:
+        return provider, name
     if provider in _NAMED:
         name = name or DEFAULT_MODELS.get(provider, "")
         if name:
             return provider, name
     accepted = ", ".join(
-        [*(f"'{named}:NAME'" for named in _NAMED[:-1]), "'scripted:FILE'", *map(repr, _ALONE)]
+        [*(f"'{named}:NAME'" for named in _NAMED[:-1]), "'scripted:FILE'", *map(repr, (*_AGENTS, *_ALONE))]
     )
     raise ValueError(f"model: {spec!r} is none of {accepted}")
 
@@ -65,13 +68,25 @@ def default_spec(
     return "embedded", "no model is set and there is no key"
 
 
+def installed_agents() -> list[str]:
+    """The models that are command-line agents, as far as their programs are here."""
+    return [agent for agent in _AGENTS if find_program(agent)]
+
+
+def require_agent(spec: str) -> None:
+    """MissingPart with the command that brings it, when ``spec`` is a command-line agent whose program is not here."""
+    agent, _ = parse_spec(spec)
+    if agent in _AGENTS:
+        require_program(agent)
+
+
 def make_model(
     spec: str, settings: ModelSettings | None = None, *, timeout: float | Remaining | None = None
 ) -> Model:
     """The model that ``spec`` names. It imports the provider's SDK, which takes some tenths of a second.
 
     ``timeout`` bounds its requests, retries included: seconds from now, or a function that returns the seconds left.
-    ValueError: no such spec, or wrong settings. MissingPart: the extra with its SDK is not installed.
+    ValueError: no such spec, or wrong settings. MissingPart: the extra with its SDK, or the program, is not installed.
     """
     provider, name = parse_spec(spec)
     if provider == "scripted":
@@ -82,6 +97,8 @@ def make_model(
         from deskhand.orchestrator.models.embedded import EmbeddedModel
 
         return EmbeddedModel()
+    if provider in _AGENTS:
+        return _make_agent(provider, name, settings.models if settings is not None else None)
     known = capabilities(provider, name, settings.models if settings is not None else None)
     remaining = countdown(timeout)
     try:
@@ -103,3 +120,22 @@ def make_model(
         raise MissingPart(
             f"the package {extra}", f"the model {spec} needs it", f"pip install 'deskhand[{extra}]'"
         ) from None
+
+
+def _make_agent(agent: str, name: str, overrides: Mapping[str, Mapping[str, Any]] | None) -> Model:
+    program = require_program(agent)
+    try:
+        from deskhand.orchestrator.models.agent import Agent
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
+            raise
+        raise MissingPart(
+            "the package mcp", f"the model {agent} needs it", "pip install 'deskhand[mcp]'"
+        ) from None
+    if agent == "codex":
+        from deskhand.orchestrator.models.codex import Codex
+
+        return Agent(Codex(program, name, overrides))
+    from deskhand.orchestrator.models.claude_code import ClaudeCode
+
+    return Agent(ClaudeCode(program, name, overrides))
