@@ -359,3 +359,13 @@ def test_a_full_screen_video_is_not_waited_for_and_costs_little(screen: X11Deskt
     assert settled.verdict == "no_change"
     assert settled.waited < 0.5
     assert share < 0.15
+
+
+def test_an_app_has_its_time_to_react_from_when_the_act_was_carried_out(stage: Callable[..., Stage]) -> None:
+    on = stage("box:0.1")
+    baseline = on.settler.before("click")
+    on.settler.wait_painted(0.4)  # an act that takes its time
+    on.screen.input.click(on.spot)
+    settled = on.settler.after(baseline)
+    assert settled.verdict == "settled"
+    assert settled.waited < 0.1 + QUIET + SLACK

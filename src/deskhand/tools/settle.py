@@ -42,6 +42,8 @@ class Baseline:
 
     kind: str
     began: float
+    acted: float
+    """When the act had been carried out: from then on the app has its time to react."""
     frame: NDArray[np.uint32]
     moving: tuple[Region, ...]
     moving_rects: tuple[Rect, ...]
@@ -84,6 +86,7 @@ class Settler:
             baseline = Baseline(
                 kind=kind,
                 began=now,
+                acted=now,
                 frame=tracker.keep(),
                 moving=moving,
                 moving_rects=tuple(touching([region.rect for region in moving])),
@@ -103,6 +106,7 @@ class Settler:
         No verdict before ``least`` seconds after the act: some acts show first and are carried out later.
         """
         timing = self._timings.of(baseline.kind)
+        baseline.acted = time.monotonic()
         settled = self._settle(baseline, timing, least)
         self._timings.learn(baseline.kind, settled)
         return settled
@@ -165,7 +169,7 @@ class Settler:
                         continue
                     serial = tracker.serial
                     tracker.look()  # what was painted a moment ago and is not taken in yet
-                    if tracker.serial == serial or now >= baseline.began + timing.max_wait:
+                    if tracker.serial == serial or now >= baseline.acted + timing.max_wait:
                         return verdict
             finally:
                 if self._current is baseline:
@@ -176,24 +180,27 @@ class Settler:
         self, baseline: Baseline, now: float, timing: Timing, least: float
     ) -> tuple[Settled | None, float]:
         """The verdict, or None and when to judge again if nothing changes until then."""
-        began = baseline.began
+        began, acted = baseline.began, baseline.acted
+        waiting = baseline.kind == "wait"
         going_on = [each for each in baseline.seen.values() if each.region.cycles(began, now, RESIDUAL)]
         drawing = [each for each in baseline.seen.values() if each not in going_on]
         turning = [each for each in going_on if each.region.kind() not in ("caret", "clock")]
         reacted = bool(drawing or turning) or self._stopped(baseline, now)
         if drawing:
-            still_at = max(each.last for each in drawing) + timing.quiet
+            last = max(each.last for each in drawing)
+            still_at = (last if waiting else max(last, acted)) + timing.quiet
         else:
-            still_at = now if reacted else began + timing.react
-        still_at = max(still_at, began + least)
-        due = min(still_at, began + timing.patience)
+            still_at = now if reacted else acted + timing.react
+        still_at = max(still_at, acted + least)
+        due = min(still_at, acted + timing.patience)
         if now < due:
             return None, due - _READING if now < due - _READING else due
-        waiting = baseline.kind == "wait" and not baseline.seen
         # Endless motion costs processor time: that says nothing of work.
-        thinking = not waiting and self._thinking.busy(baseline.work, now, computing=not turning)
-        if thinking and now < began + timing.max_wait:
-            return None, min(now + LOOK, began + timing.max_wait)
+        thinking = not (waiting and not baseline.seen) and self._thinking.busy(
+            baseline.work, now, computing=not turning
+        )
+        if thinking and now < acted + timing.max_wait:
+            return None, min(now + LOOK, acted + timing.max_wait)
         verdict: Verdict
         if now < still_at:
             verdict = "still_changing"
@@ -252,7 +259,7 @@ class Settler:
             regions = merged((seen.rect for seen in baseline.seen.values()), _REGIONS)
         return Settled(
             verdict=verdict,
-            waited=time.monotonic() - baseline.began,
+            waited=time.monotonic() - baseline.acted,
             changed=share,
             regions=regions,
             moving=kinds,

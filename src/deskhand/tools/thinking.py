@@ -15,6 +15,9 @@ an animation; an app that computes uses a core, or half of one on a crowded mach
 LOOK = 0.03
 """Seconds between two looks at what holds a verdict: processor time raises no event."""
 
+_RESTING = (
+    0.15  # share of a core below which an app that happens to run at a given moment has been given work
+)
 _WINDOW = 0.08  # seconds over which processor time is told apart from a moment's work
 _PAINTS_AFTER = (
     0.1  # seconds from the end of a signalled work (a page has its answer) to its result's being painted
@@ -68,7 +71,11 @@ class Thinking:
             work.signalled = now
         if now - work.signalled < _PAINTS_AFTER:
             return True
-        return computing and self._share(work, now) > 1.25 * work.idle_share + BUSY_SHARE
+        if not computing or work.pid is None:
+            return False
+        if work.idle_share < _RESTING and self._cpu.runnable(work.pid):
+            return True  # at it just now, or waiting for its turn on a crowded machine
+        return self._share(work, now) > 1.25 * work.idle_share + BUSY_SHARE
 
     def end(self, work: Work, now: float) -> None:
         """The verdict on the act is given."""
@@ -112,22 +119,38 @@ class CpuMeter:
 
     def read(self, pid: int) -> dict[int, float]:
         """Processor seconds wanted so far, by process of the tree. Empty when the process is gone or another user's."""
-        now = time.monotonic()
-        walked, tree = self._trees.get(pid, (0.0, ()))
-        if now - walked > _TREE_KEPT or not tree:
-            tree = (pid, *_descendants(pid))
-            self._trees = {pid: (now, tree)}
         used: dict[int, float] = {}
-        for member in tree:
+        for member in self._tree(pid):
             with contextlib.suppress(OSError):
                 # The kernel's per-process clock id (see clock_getcpuclockid): (~pid << 3) | CPUCLOCK_SCHED
                 used[member] = time.clock_gettime((~member << 3) | 2) + _queued(member)
         return used
 
+    def runnable(self, pid: int) -> bool:
+        """Whether the main thread of one of these processes runs or waits for a processor at this moment."""
+        return any(_state(member) == b"R" for member in self._tree(pid))
+
+    def _tree(self, pid: int) -> tuple[int, ...]:
+        now = time.monotonic()
+        walked, tree = self._trees.get(pid, (0.0, ()))
+        if now - walked > _TREE_KEPT or not tree:
+            tree = (pid, *_descendants(pid))
+            self._trees = {pid: (now, tree)}
+        return tree
+
 
 def _used_between(before: dict[int, float], after: dict[int, float]) -> float:
     """Processor seconds between two readings, by the processes that are in both."""
     return sum(after[pid] - used for pid, used in before.items() if pid in after)
+
+
+def _state(pid: int) -> bytes:
+    """The state of a process's main thread, as in proc(5); empty when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1]
+    except OSError:
+        return b""
 
 
 def _queued(pid: int) -> float:
