@@ -339,7 +339,7 @@ def test_the_first_rows_of_a_very_long_log_are_there_at_once(deskhand_home: Path
             took.append(time.perf_counter() - began)
             shown.stdout.close()
     assert "e17" in rows[19]
-    assert min(took) < 0.5
+    assert min(took) < 2  # 0.3 s on an idle machine; reading all of it takes many times that
     assert verify_log(directory / "audit.jsonl", head).lines == 100_000
 
 
