@@ -1,7 +1,7 @@
 """A tiny stand-in for the program `claude`: plays scripted turns, speaks its stream of JSON lines and MCP as a client.
 
-``python fake_claude.py SCRIPT KEEP -p …``: the script is a list of turns ``{"text": …, "calls": [{"name", "input"}]}``; what it
-was given (arguments, environment, words, answers) is appended to the file KEEP, one JSON line each.
+``python fake_claude.py SCRIPT KEEP -p …``: the script is a list of turns ``{"text": …, "calls": [{"name", "input"}]}``;
+what it was given (arguments, environment, words, answers) is appended to the file KEEP, one JSON line each.
 """
 
 from __future__ import annotations

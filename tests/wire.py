@@ -6,8 +6,9 @@ In a test: ``with Wire([{"text": "Hello"}]) as wire: …`` or the fixture ``wire
 A reply is a dict; every field is optional:
 
 - ``text``: what the model says
-- ``calls``: ``[{"name": …, "input": {…}, "id": …}]``; ``"toolset"`` marks a member of a toolset, ``"namespace"`` one of a namespace; in Responses a
-  call named ``computer`` is a computer call; ``"arguments"`` is sent in place of ``input`` just as it is
+- ``calls``: ``[{"name": …, "input": {…}, "id": …}]``; ``"toolset"`` marks a member of a toolset, ``"namespace"`` one
+  of a namespace; in Responses a call named ``computer`` is a computer call; ``"arguments"`` is sent in place of
+  ``input`` just as it is
 - ``thinking``: words of reasoning that come first, signed
 - ``stop``: ``end``, ``calls``, ``length`` or ``refusal``
 - ``usage``: ``{"input": …, "output": …, "cached": …, "written": …}``

@@ -90,6 +90,7 @@ def test_an_agents_program_does_a_task_as_the_child(claude: Fake, watch: Watch) 
     claude.play(LAUNCH, WRITE_AND_LOOK, {"text": "Hm."}, WRONG, WRITTEN)
     status = computer_task(GOAL, 60, "claude-code", on_event=watch)
     assert (status["status"], status["verified"], status["steps"]) == ("success", True, 5), status
+    assert status["model"] == "claude-code:claude-opus-4-8"
     assert status["usage"]["input_tokens"] == 5 * 1000
     assert (status["usage"]["cached_tokens"], status["usage"]["output_tokens"]) == (5 * 900, 5 * 50)
     assert status["usage"]["cost_usd"]

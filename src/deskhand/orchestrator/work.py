@@ -133,9 +133,11 @@ class Work:
         watcher = asyncio.create_task(self.watch_deadline())
         try:
             self._outcome = await self.outcome(self._running)
+            if self._child is not None:
+                self.model_name = self._child.model.name
+            await self.report(self._outcome)
             if self._outcome.reason not in RESUMABLE:
                 await self.close_model()  # a program of its own must not think on
-            await self.report(self._outcome)
         finally:
             self.over.set()
             watcher.cancel()

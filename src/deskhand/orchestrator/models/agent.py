@@ -78,6 +78,8 @@ class Agent:
         else:
             images = self._hand_over(transcript, only_finish)
         turn = await self._next()
+        if turn.model:
+            self.name = f"{self._dialect.name.partition(':')[0]}:{turn.model}"
         self._turn = replace(turn, usage=replace(turn.usage, images=images))
         return self._turn
 
