@@ -14,6 +14,8 @@ import pytest
 
 from deskhand import Limits, MissingPart, Private, computer_task
 from deskhand.audit.verify import verify_log
+from deskhand.doctor import examine
+from deskhand.orchestrator.order import prepare
 from process_tree import left_alive
 from watching import Watch
 from wire import Wire
@@ -200,6 +202,16 @@ def test_an_absent_program_is_a_missing_part_with_the_command_that_brings_it(
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(MissingPart, match="npm install -g @"):
         computer_task(GOAL, 60, agent)
+
+
+def test_a_task_without_a_model_names_the_agents_that_are_installed(
+    claude: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DESKHAND_MODEL")
+    prepare("frobnicate")
+    assert "--model claude-code" in capsys.readouterr().err
+    found = [finding for finding in examine() if finding.name == "claude-code"]
+    assert [finding.state for finding in found] == ["ok"]
 
 
 # --- the real programs -------------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ from model_helpers import BRIEF, RULES, TOOL
         ("openai:gpt-5.6-sol", ("openai", "gpt-5.6-sol")),
         (" embedded ", ("embedded", "")),
         ("scripted:/a/b.json", ("scripted", "/a/b.json")),
+        ("claude-code", ("claude-code", "")),
+        ("claude-code:opus", ("claude-code", "opus")),
+        ("codex/gpt-5.5", ("codex", "gpt-5.5")),
     ],
 )
 def test_a_model_is_named_by_provider_and_name(spec: str, parsed: tuple[str, str]) -> None:
