@@ -37,7 +37,8 @@ def save(scene: Scene) -> Move:
         return _request(scene, as_new=bool(path))
     if (warning := open_dialog(screen)) is not None:
         question = f"While saving, a dialog came up: {_words(screen, warning)}. What should I press?"
-        return Ask(question=question, answer="press '{}'")
+        # A dialog that has just come up may still lack its field or its button: look again before asking.
+        return Look(otherwise=Ask(question=question, answer="press '{}'"))
     if stage == _ASKED and path:
         return Look(otherwise=Fail(result="No dialog came up that asks for the file's name."))
     base = path.rsplit("/", 1)[-1]
