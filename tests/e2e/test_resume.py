@@ -105,11 +105,11 @@ def test_stop_ends_a_lease_and_its_desktop(scripted: Script, watch: Watch, deskh
 def test_consent_that_nobody_could_give_is_given_by_resuming(scripted: Script, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(
-        "<title>p</title><button onclick=\"document.body.append('gone for good')\">Delete all</button>"
+        "<title>p</title><button onclick=\"document.body.append('tidy: gone for good')\">Delete all</button>"
     )
     open_page = {"calls": [{"name": "act", "input": {"steps": [{"kind": "launch", "app": page.as_uri()}]}}]}
     press = {"calls": [{"name": "act", "input": {"steps": [{"kind": "click", "target": "button"}]}}]}
-    gone = {"calls": [{"name": "finish", "input": {"result": "done", "evidence": ["gone for good"]}}]}
+    gone = {"calls": [{"name": "finish", "input": {"result": "done", "evidence": ["tidy: gone for good"]}}]}
     model = scripted([open_page, press, press, gone])
     held = computer_task("tidy up", 60, model, computer=Private(share=(str(tmp_path),)))
     assert (held["status"], held["reason"]) == ("clarification_needed", "consent"), held

@@ -6,6 +6,8 @@ import asyncio
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
 from deskhand.audit.log import AuditLog
 from deskhand.config import load_settings
@@ -30,6 +32,23 @@ pagare acquistare ordinare inviare pubblicare eliminare
 
 _YES = {"y", "yes", "allow", "true", "ok", "ja", "oui", "sí", "si", "sim", "是", "はい"}
 
+_SECRET = re.compile(r"<secret:([^<>\s]+)>")
+
+_NOT = re.compile(
+    r"(?i)\b(?:do not|don't|never|without|nicht|ne|sans|sin|senza)\s+\w+(?:\s+(?:or|oder|ou|o)\s+\w+)?"
+)
+"""What the caller rules out is not what the caller names."""
+
+_LOG_IN = frozenset(
+    """
+log login logon sign signin password passphrase passwort anmelden kennwort connexion contraseña senha pin secret
+secrets credentials authenticate unlock
+""".split()
+)
+
+_FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "slider", "document", "window"})
+"""What a click only puts the focus into."""
+
 _PRESSES = {"click", "invoke", "toggle", "select", "menu"}
 
 
@@ -47,6 +66,25 @@ def risky_words(label: str, extra: Iterable[str] = ()) -> set[str]:
     return (found & plain) | phrases | scripts
 
 
+def _strikes(step: Json) -> bool:
+    """Whether a key step presses what has the focus."""
+    if step.get("kind") != "key":
+        return False
+    keys = re.split(r"[;+]", str(step.get("keys", "")).casefold())
+    return keys[-1].strip() in ("return", "enter", "space", "kp_enter")
+
+
+def _same(word: str, other: str) -> bool:
+    """The same word or a form of it: ``delete``, ``deleting``."""
+    return word == other or (len(word) > 3 and other.startswith(word[:-1]) and len(other) - len(word) <= 3)
+
+
+def _in_domains(address: str, domains: Iterable[str]) -> bool:
+    host = (urlsplit(address if "://" in address else f"https://{address}").hostname or "").casefold()
+    plain = [domain.casefold().lstrip("*.") for domain in domains]
+    return any(host == domain or host.endswith(f".{domain}") for domain in plain)
+
+
 class Gate:
     """Called before each act with what it is aimed at; returns a refusal, or None to go on."""
 
@@ -62,7 +100,8 @@ class Gate:
         )
         self._extra = load_settings().risk_words
         named = (brief.goal, brief.context, *brief.inputs, *brief.inputs.values(), *brief.expect)
-        self._named = set().union(*(words_of(text) for text in named))
+        self._said = " ".join(named).casefold()
+        self._named = set().union(*(words_of(_NOT.sub(" ", text)) for text in named))
         self._decided: dict[str, bool] = {}
         self.pending = ""
         """What the task ended over, for want of somebody to ask."""
@@ -84,21 +123,63 @@ class Gate:
     def sensitive(self, step: Json, target: Target | None, node: Node | None) -> str:
         """What makes this act sensitive and not authorised by the caller's own words; empty when nothing does."""
         kind = step.get("kind")
-        if kind == "upload" and not self._named & {"upload", "attach", "file"}:
-            return "uploading a file"
+        if kind == "upload" and (unnamed := self._unnamed_files(step)):
+            return f"uploading {unnamed}"
+        if (secrets := _SECRET.findall(str(step.get("text", "")))) and not self._may_log_in(secrets):
+            return f"entering the secret {', '.join(secrets)} where the caller did not ask for it"
         if kind in ("fill", "type") and node is not None and "password" in node.states:
             text = str(step.get("text", ""))
             if not (re.fullmatch(r"<secret:[^>]+>", text) or text in self._brief.inputs.values()):
                 return "entering a password that the caller did not give"
-        if kind not in _PRESSES:
+        if outside := self._outside(step, target, node):
+            return outside
+        if not (kind in _PRESSES or _strikes(step)) or (target is not None and target.role in _FIELDS):
             return ""
         label = target.name if target is not None else ""
         if kind == "menu":
             label = " ".join(str(part) for part in step.get("path", ())[-1:])
         words = risky_words(label, self._extra)
-        if not words or words & self._named:
+        if not words or any(_same(word, named) for word in words for named in self._named):
             return ""
         return f"pressing {label!r}"
+
+    def _outside(self, step: Json, target: Target | None, node: Node | None) -> str:
+        """How an act would leave the allow-lists; empty when it does not, or when there are none."""
+        policy = self._brief.policy
+        app = step.get("app")
+        address = str(step.get("url") or (app if isinstance(app, str) and "://" in app else "") or "")
+        if node is not None and node.role == "link" and "://" in node.url:
+            address = node.url
+        if policy.domains is not None and address and not _in_domains(address, policy.domains):
+            return f"going to {address[:200]}, which is outside the allowed domains"
+        if policy.apps is None or address:
+            return ""
+        named = app if isinstance(app, str) else " ".join(map(str, app or ())) if app else ""
+        used = named or (target.app if target is not None else "")
+        allowed = [each.casefold() for each in policy.apps]
+        if used and not any(each in used.casefold() for each in allowed):
+            return f"using {used[:100]}, which is not among the allowed apps"
+        return ""
+
+    def _unnamed_files(self, step: Json) -> str:
+        """The files of an upload that the caller named neither by path nor by name."""
+        if self._named & {"upload", "attach"} and not re.search(r"\w\.\w{2,5}\b", self._said):
+            return ""
+        files = step.get("files") or ()
+        given = [files] if isinstance(files, str) else list(files)
+        return ", ".join(
+            str(each)
+            for each in given
+            if str(each).casefold() not in self._said
+            and PurePosixPath(str(each)).name.casefold() not in self._said
+        )
+
+    def _may_log_in(self, secrets: Iterable[str]) -> bool:
+        """Whether the caller spoke of entering secrets at all, or of these."""
+        return bool(self._named & _LOG_IN) or all(
+            name.casefold() in self._said or name.casefold().replace("_", " ") in self._said
+            for name in secrets
+        )
 
     async def decide(self, why: str, step: Json, target: Target | None) -> tuple[bool, str]:
         """Whether it may happen, and who said so. StopTask ``consent`` when nobody is there to ask."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol
 
-from deskhand.errors import ModelRefused, StopTask, ToolError
+from deskhand.errors import ModelError, ModelRefused, StopTask, ToolError
 from deskhand.messages import (
     Entry,
     Image,
@@ -26,7 +27,8 @@ from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.record import Record
 from deskhand.orchestrator.result import Outcome
 from deskhand.orchestrator.stuck import Repetition
-from deskhand.orchestrator.verify import CheckOutput, Eyewitness, verify
+from deskhand.orchestrator.untrusted import envelope
+from deskhand.orchestrator.verify import CheckOutput, Eyewitness, Verification, verify
 from deskhand.prompts import render
 from deskhand.tools.arguments import Ask, Finish
 from deskhand.tools.toolbox import parse_arguments
@@ -42,7 +44,11 @@ NO_CALL = "Nothing happens without a tool call. Act, or end with `finish` (or `a
 QUIET_TURNS = 3
 """Turns without a call after which the task ends."""
 
+READS_SCREEN = frozenset({"observe", "act", "find", "wait_for"})
+"""Tools whose results quote the screen."""
+
 AskPerson = Callable[[str], Awaitable[str | None]]
+Check = Callable[[Finish], Awaitable[Verification]]
 Agree = Callable[[str], Awaitable[bool]]
 
 
@@ -77,14 +83,18 @@ class Child:
         check_output: CheckOutput | None,
         transcript: list[Entry] | None = None,
         surroundings: str = "",
+        check: Check | None = None,
     ) -> None:
         self.brief, self.model, self.hand, self.tools = brief, model, hand, tools
         self.meter, self.record, self.ask, self.agree = meter, record, ask, agree
         self.check_output, self.surroundings = check_output, surroundings
+        self.check = check or self.plain_check
+        self.denied = False
         self.transcript: list[Entry] = transcript if transcript is not None else []
         self._repetition = Repetition()
         self._quiet = 0
         self._rejected = 0
+        self._refuted: Outcome | None = None
 
     async def run(self) -> Outcome:
         """Work until there is an outcome. Raises StopTask at a limit, ModelError, DesktopError."""
@@ -94,7 +104,7 @@ class Child:
     async def resume(self, answer: str, *, fresh: bool) -> Outcome:
         """Go on with what the person answered; ``fresh`` says that the desktop is not the one it left."""
         seen = await self.look()
-        state = render("fresh_desktop" if fresh else "same_desktop", observation=seen.text)
+        state = render("fresh_desktop" if fresh else "same_desktop", observation=envelope(seen.text))
         last = self.transcript[-1] if self.transcript else None
         waiting = last.calls if isinstance(last, Turn) else ()
         if waiting:
@@ -117,7 +127,12 @@ class Child:
         """Ask, act, record, until there is an outcome."""
         while True:
             self.meter.check()
-            turn = await self.think()
+            try:
+                turn = await self.think()
+            except ModelError as error:
+                if self._refuted is None:
+                    raise
+                return replace(self._refuted, result=f"{self._refuted.result} (and then: {error})")
             outcome = await self.perform(turn)
             if outcome is not None:
                 return outcome
@@ -137,7 +152,7 @@ class Child:
                     steps=f"{self.brief.limits.steps} turns"
                     if self.brief.limits.steps
                     else "no limit of turns",
-                    observation=observation.text,
+                    observation=envelope(observation.text),
                 ),
                 images=_images(observation),
                 goal=self.brief.goal,
@@ -197,6 +212,11 @@ class Child:
         result = await self.tools.call(call)
         if result.observation is not None and result.batch is None:
             self.record.observation(result.observation, time.monotonic() - start)
+        if result.batch is not None and any(step.effect == "denied" for step in result.batch.steps):
+            self.denied = True
+        if call.name in READS_SCREEN:
+            # What a page got to know may be in what tools say of it, too: a dialog's words, an address.
+            result = replace(result, text=envelope(self.record.log.scrub(result.text)))
         return result
 
     def nudge(self, turn: Turn) -> Outcome | None:
@@ -215,21 +235,18 @@ class Child:
         except ToolError as error:
             return self.told(call, str(error), is_error=True)
         if claim.status != "success":
-            return Outcome(reason=claim.reason or "gave_up", result=claim.result)
-        found = await verify(
-            self.hand,
-            evidence=claim.evidence,
-            expect=self.brief.expect,
-            data=claim.data,
-            check_output=self.check_output,
-            checks=self.brief.policy.verify != "off",
-        )
+            reason = "denied" if self.denied and claim.reason != "infeasible" else claim.reason
+            return Outcome(reason=reason or "gave_up", result=claim.result)
+        found = await self.check(claim)
+        judged = found.judgement
         self.record.log.write(
             "verification",
             passed=found.passed,
             reason=found.reason,
             evidence=list(found.evidence),
             problem=found.problem,
+            doubts=list(found.doubts) or None,
+            judge={"verdict": judged.verdict, "why": judged.why} if judged is not None else None,
         )
         if found.passed:
             verified = None if self.brief.policy.verify == "off" else True
@@ -237,14 +254,26 @@ class Child:
                 reason=None, result=claim.result, verified=verified, evidence=found.evidence, data=claim.data
             )
         self._rejected += 1
-        if self._rejected > 1:
-            return Outcome(
-                reason=found.reason,
-                result=f"not confirmed: {found.problem}. The child had reported: {claim.result}",
-                evidence=found.evidence,
-            )
+        self._refuted = Outcome(
+            reason=found.reason,
+            result=f"not confirmed: {found.problem}. The child had reported: {claim.result}",
+            evidence=found.evidence,
+        )
+        if self._rejected > 1 or found.final:
+            return self._refuted
         return self.told(
             call, f"Not accepted: {found.problem}. Look again; mend it, or finish honestly.", is_error=True
+        )
+
+    async def plain_check(self, claim: Finish) -> Verification:
+        """The checks that need nothing but the desktop as it is."""
+        return await verify(
+            self.hand,
+            evidence=claim.evidence,
+            expect=self.brief.expect,
+            data=claim.data,
+            check_output=self.check_output,
+            checks=self.brief.policy.verify != "off",
         )
 
     async def question(self, call: ToolCall) -> Outcome | None:

@@ -1,4 +1,4 @@
-"""Success is checked, not claimed: evidence, ``expect`` and ``output`` against the live desktop."""
+"""Success is checked, not claimed: evidence, ``expect``, ``output`` on the live desktop; a judge where that is thin."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any, Protocol
 from deskhand.errors import Reason
 from deskhand.messages import Json
 from deskhand.orchestrator.brief import Evidence
+from deskhand.orchestrator.judge import Judgement
 
 CheckOutput = Callable[[Any], Awaitable[str]]
+Doubts = Callable[[Sequence[str]], Awaitable[Sequence[str]]]
+AskJudge = Callable[[], Awaitable[Judgement]]
 
 
 class Eyewitness(Protocol):
@@ -23,11 +26,18 @@ class Eyewitness(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What the checks found. ``problem`` is empty when nothing speaks against success."""
+    """What the checks found. ``problem`` is empty when nothing speaks against success.
+
+    ``doubts`` is what the rules could not make out by themselves, ``judgement`` what the second context said of it.
+    ``final``: the child can do nothing about it.
+    """
 
     evidence: tuple[Evidence, ...] = ()
     reason: Reason | None = None
     problem: str = ""
+    doubts: tuple[str, ...] = ()
+    judgement: Judgement | None = None
+    final: bool = False
 
     @property
     def passed(self) -> bool:
@@ -42,11 +52,15 @@ async def verify(
     data: Any,
     check_output: CheckOutput | None,
     checks: bool,
+    doubts: Doubts | None = None,
+    judge: AskJudge | None = None,
 ) -> Verification:
     """Check a claim of success.
 
     ``expect`` and the typed output are always checked; the child's ``evidence`` unless ``checks`` is off. Without any
-    evidence there is nothing that could have been false, so the claim does not pass.
+    evidence there is nothing that could have been false, so the claim does not pass. Evidence that holds and still
+    leaves ``doubts`` goes to the ``judge``; where there is none, doubt is not success. What the caller expects and
+    finds is beyond doubt.
     """
     found: list[Evidence] = [{"check": item, "holds": await witness.matches(item)} for item in expect]
     if missed := [item["check"] for item in found if not item["holds"]]:
@@ -73,7 +87,34 @@ async def verify(
         )
     if not found:
         return Verification(reason="unverified", problem="no evidence was named that could be checked")
-    return Verification(evidence=tuple(found))
+    left = () if expect or doubts is None else tuple(await doubts(named))
+    if not left:
+        return Verification(evidence=tuple(found))
+    return await _judged(tuple(found), left, judge)
+
+
+async def _judged(
+    evidence: tuple[Evidence, ...], doubts: tuple[str, ...], judge: AskJudge | None
+) -> Verification:
+    words = "; ".join(doubts)
+    if judge is None:
+        return Verification(evidence=evidence, reason="unverified", problem=words, doubts=doubts)
+    said = await judge()
+    if said.verdict == "satisfied":
+        return Verification(evidence=evidence, doubts=doubts, judgement=said)
+    told = (
+        "a second look found the goal not reached"
+        if said.verdict == "not"
+        else "a second look could not tell"
+    )
+    return Verification(
+        evidence=evidence,
+        reason="unverified",
+        problem=f"{told}: {said.why or 'without a reason'} ({words})",
+        doubts=doubts,
+        judgement=said,
+        final=said.verdict == "cannot_tell",
+    )
 
 
 def schema_problem(schema: Json, data: Any) -> str:

@@ -16,17 +16,19 @@ from deskhand.config import load_settings
 from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
 from deskhand.messages import Image, Json, Model, Policy, Private, StepReport
 from deskhand.orchestrator.agent import child_class
+from deskhand.orchestrator.assess import JUDGED, Assessor, OpenModel, scene_of
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.consent import Gate
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.link import CallerGone, Link
 from deskhand.orchestrator.loop import Child
-from deskhand.orchestrator.models import make_model
+from deskhand.orchestrator.models import make_model, parse_spec
 from deskhand.orchestrator.models.caller import CallerModel
 from deskhand.orchestrator.record import Record, load_transcript, write_private
 from deskhand.orchestrator.result import Outcome, Receipt, last_steps, make_status
 from deskhand.orchestrator.verify import schema_problem
+from deskhand.orchestrator.witness import Scene, Witness
 from deskhand.tools.desk import Desk
 from deskhand.tools.toolbox import Toolbox
 from deskhand.tools.workspace import Gate as AskBefore
@@ -71,6 +73,7 @@ class Work:
         self._running: asyncio.Task[Outcome] | None = None
         self._outcome: Outcome | None = None
         self._moved = False
+        self._witness = Witness(self.scene)
         again = brief.answer is not None
         self.record = Record(
             AuditLog.create(
@@ -188,9 +191,14 @@ class Work:
         async def on_step(report: StepReport, before: Image | None, after: Image | None) -> None:
             await asyncio.to_thread(self.record.action, report, before, after)
 
+        witness = self._witness
         start = time.monotonic()
         async with asyncio.timeout(max(0.0, self.meter.remaining())):
-            self.desk, fresh = await self._holder.desk_for(brief, gate, on_step)
+            self.desk, fresh = await self._holder.desk_for(
+                brief, witness.gate(gate), witness.on_step(on_step)
+            )
+        if witness.first is None:
+            witness.first = await self.scene()
         self._moved = fresh and brief.answer is not None
         display = asyncio.create_task(self.watch_display(self.desk))
         try:
@@ -235,8 +243,46 @@ class Work:
             check_output=self.check_output if brief.output is not None else None,
             transcript=transcript,
             surroundings=surroundings(brief),
+            check=self.assessor(desk).check,
         )
         return self._child
+
+    async def scene(self) -> Scene:
+        """What is on the desktop now."""
+        return Scene() if self.desk is None else await scene_of(self.desk)
+
+    def assessor(self, desk: Desk) -> Assessor:
+        """Who checks the child's claims."""
+        return Assessor(
+            self.brief,
+            desk,
+            witness=self._witness,
+            meter=self.meter,
+            record=self.record,
+            open_model=self.second_model(),
+            check_output=self.check_output if self.brief.output is not None else None,
+        )
+
+    def second_model(self) -> OpenModel | None:
+        """How to get the model of a second look; None where there is none, and the rules alone decide."""
+        spec = self.settings.verify_model or self.brief.model
+        if spec == "caller":
+            if self.brief.model_name.startswith("scripted"):
+                return None
+
+            async def callers() -> Model:
+                return CallerModel(self.link, self.brief.model_name)
+
+            return callers
+        if self.settings.verify_model is None and parse_spec(spec)[0] not in JUDGED:
+            return None
+
+        async def opened() -> Model:
+            return await asyncio.to_thread(
+                make_model, spec, self.settings, timeout=lambda: self.meter.remaining()
+            )
+
+        return opened
 
     async def close_model(self) -> None:
         if close := getattr(self._model, "aclose", None):

@@ -1,0 +1,145 @@
+"""A task's verification put together: its witness on the desk, the rules, and the judge where there is one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from deskhand.errors import DeskhandError, TargetError
+from deskhand.messages import Image, Model
+from deskhand.orchestrator.brief import Brief
+from deskhand.orchestrator.judge import Case, Judgement, judge
+from deskhand.orchestrator.limits import Meter
+from deskhand.orchestrator.record import Record
+from deskhand.orchestrator.signs import contradictions
+from deskhand.orchestrator.verify import CheckOutput, Verification, verify
+from deskhand.orchestrator.weigh import Claim, doubts
+from deskhand.orchestrator.witness import Scene, Witness
+from deskhand.tools.arguments import Finish
+from deskhand.tools.desk import Desk
+
+LASTING: Final = 1.0
+"""Seconds after the last act that its effect must have lasted: a switch that a server refuses springs back in it."""
+
+PATIENCE: Final = 4.0
+"""Seconds that a screen which says it is still at work is given to come to an end."""
+
+JUDGED: Final = ("anthropic", "openai", "openai-chat", "claude-code", "codex")
+"""Providers whose models can be asked for a second look; of the others the rules alone decide."""
+
+OpenModel = Callable[[], Awaitable[Model]]
+
+
+async def scene_of(desk: Desk) -> Scene:
+    """What is on the screen now. An app that cannot be read leaves an empty scene, which proves nothing."""
+    try:
+        roots = await desk.workspace.senses.roots()
+        titles = tuple(window.title for window in await desk.windows())
+    except TargetError:
+        return Scene()
+    return Scene(roots=roots, titles=titles)
+
+
+class Assessor:
+    """Checks a child's claim of success on the desk that its `Witness` watched."""
+
+    def __init__(
+        self,
+        brief: Brief,
+        desk: Desk,
+        *,
+        witness: Witness,
+        meter: Meter,
+        record: Record,
+        open_model: OpenModel | None,
+        check_output: CheckOutput | None,
+    ) -> None:
+        self._brief, self._desk, self._witness = brief, desk, witness
+        self._meter, self._record = meter, record
+        self._open_model, self._check_output = open_model, check_output
+        self._result = ""
+
+    async def check(self, claim: Finish) -> Verification:
+        """The verdict on one claim."""
+        mode = self._brief.policy.verify
+        if mode != "off":
+            await self._let_last()
+        self._result = claim.result
+        return await verify(
+            self._desk,
+            evidence=claim.evidence,
+            expect=self._brief.expect,
+            data=claim.data,
+            check_output=self._check_output,
+            checks=mode != "off",
+            doubts=self._doubts,
+            judge=self._judge if mode == "auto" and self._open_model is not None else None,
+        )
+
+    async def _let_last(self) -> None:
+        """Wait until what the last act did has lasted for a while, and what is still at work has ended."""
+        start = time.monotonic()
+        settling = self._desk.workspace.settling
+        while self._witness.acts and (left := self._meter.remaining()) > 1:
+            now = time.monotonic()
+            if now - self._witness.last_act >= LASTING and (
+                now - start > PATIENCE or not self._at_work(await scene_of(self._desk))
+            ):
+                return
+            wait = min(left, max(0.05, LASTING - (now - self._witness.last_act)), LASTING)
+            await asyncio.to_thread(settling.wait_painted, wait)
+
+    def _at_work(self, now: Scene) -> bool:
+        befores = self._witness.befores()
+        if not befores:
+            return False
+        signs = contradictions(befores[0].roots, now.roots, self._brief.goal)
+        return any("still at work" in sign or sign.endswith("is busy") for sign in signs)
+
+    async def _doubts(self, evidence: Sequence[str]) -> Sequence[str]:
+        goal = self._brief.goal if self._brief.answer is None else f"{self._brief.goal} {self._brief.answer}"
+        claim = Claim(
+            goal=goal,
+            inputs=tuple(self._brief.inputs.items()),
+            result=self._result,
+            evidence=tuple(evidence),
+        )
+        return doubts(claim, self._witness, await scene_of(self._desk))
+
+    async def _judge(self) -> Judgement:
+        """A second look by a model that knows nothing of the child. Its cost counts; it is no step of the child's."""
+        seen = await self._desk.observe(screenshot=True)
+        images: tuple[Image, ...] = (seen.image,) if seen.image is not None else ()
+        case = Case(
+            goal=self._brief.goal,
+            inputs=tuple(self._brief.inputs.items()),
+            actions=self._record.actions,
+            screen=self._record.log.scrub(seen.text),
+            images=images,
+        )
+        start = time.monotonic()
+        try:
+            async with self._opened() as model:
+                said = await judge(model, case)
+                if said.turn is not None:
+                    self._meter.usage = self._meter.usage + said.turn.usage
+                    self._record.model_call(
+                        f"{model.name} (verification)", said.turn, time.monotonic() - start
+                    )
+        except DeskhandError as error:
+            return Judgement(verdict="cannot_tell", why=f"the second look failed: {error}")
+        return said
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Model]:
+        assert self._open_model is not None
+        model = await self._open_model()
+        try:
+            yield model
+        finally:
+            close = getattr(model, "aclose", None)
+            if close is not None:
+                await close()
