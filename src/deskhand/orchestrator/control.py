@@ -53,9 +53,12 @@ def connect(directory: Path, *, timeout: float = 5.0) -> socket.socket:
 def send(directory: Path, command: Json, *, timeout: float = 5.0) -> Json:
     """Send one command (``{"command": "stop" | "status"}``) and return the answer; `NotRunning` when nobody listens."""
     with connect(directory, timeout=timeout) as sock:
-        sock.sendall(json.dumps(command).encode() + b"\n")
-        with sock.makefile("rb") as stream:
-            answer = stream.readline()
+        try:
+            sock.sendall(json.dumps(command).encode() + b"\n")
+            with sock.makefile("rb") as stream:
+                answer = stream.readline()
+        except ConnectionError:  # it ended just now
+            answer = b""
     if not answer:
         raise NotRunning(f"{directory.name} ended while it was asked")
     reply: Json = json.loads(answer)
