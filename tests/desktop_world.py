@@ -16,6 +16,7 @@ from typing import Any
 
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
+from xcffib import xproto
 
 from deskhand.desktop.composed import X11Desktop
 from deskhand.desktop.leash import marked
@@ -140,3 +141,32 @@ def bare_display(directory: Path) -> Iterator[Bare]:
         finally:
             server.send_signal(signal.SIGCONT)
             server.terminate()
+
+
+@contextlib.contextmanager
+def managed_display(directory: Path) -> Iterator[tuple[str, str]]:
+    """A display with a window manager, such as a user has: its name, and the cookie file that any client can use."""
+    with bare_display(directory) as (display, authority, _):
+        cookie = Path(authority).read_bytes()[-16:]
+        anywhere = struct.pack(">H", 0xFFFF)  # the family of entries that fit every host
+        fields = (b"", b"", b"MIT-MAGIC-COOKIE-1", cookie)
+        Path(authority).write_bytes(
+            anywhere + b"".join(struct.pack(">H", len(field)) + field for field in fields)
+        )
+        env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(directory),
+            "DISPLAY": display,
+            "XAUTHORITY": authority,
+        }
+        x = XConnection(display, authority)
+        manager = subprocess.Popen(["openbox"], env=env, stderr=subprocess.DEVNULL)
+        try:
+            x.core.ChangeWindowAttributes(x.root, xproto.CW.EventMask, [xproto.EventMask.PropertyChange])
+            while not x.cardinals(x.root, "_NET_SUPPORTING_WM_CHECK"):
+                assert x.wait_event(10) is not None, "the window manager does not start"
+            yield display, authority
+        finally:
+            x.close()
+            manager.kill()
+            manager.wait()

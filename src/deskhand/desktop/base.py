@@ -115,6 +115,14 @@ class Clipboard(Protocol):
 
     def write(self, text: str) -> None: ...
 
+    def clear(self) -> None:
+        """Hold nothing any more."""
+        ...
+
+    def wait_taken(self, timeout: float) -> bool:
+        """Whether the text last written is read by an application within ``timeout`` seconds."""
+        ...
+
 
 class Changes(Protocol):
     """What was painted. Costs nothing while the screen is still."""

@@ -59,6 +59,19 @@ class XClipboard:
                 self._owner = _Owner(XConnection(self._display, self._xauthority))
             self._owner.offer(text)
 
+    def wait_taken(self, timeout: float) -> bool:
+        """Whether somebody asks for the text of the last `write` within ``timeout`` seconds: a paste has read it."""
+        with self._lock:
+            owner = self._owner
+        return owner is not None and owner.taken.wait(timeout)
+
+    def clear(self) -> None:
+        """Hold nothing any more, as if nothing had been written."""
+        with self._lock:
+            owner, self._owner = self._owner, None
+        if owner is not None:
+            owner.close()
+
     def close(self) -> None:
         """Give the selection up and end the thread. Idempotent."""
         with self._lock:
@@ -85,6 +98,7 @@ class _Owner:
         self._since = 0
         self._offered: str | None = None
         self._claimed = threading.Event()
+        self.taken = threading.Event()
         self._refused = False
         self._ending = threading.Event()
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -97,6 +111,7 @@ class _Owner:
             raise InvalidStep(f"the clipboard takes at most {limit} bytes of text")
         self._refused = True
         self._claimed.clear()
+        self.taken.clear()
         self._offered = text
         os.eventfd_write(self._wake, 1)
         if not self._claimed.wait(REPLY_DEADLINE) or self._refused:
@@ -161,6 +176,7 @@ class _Owner:
         if target in self._targets:
             data = self.text.encode(self._targets[target], errors="replace")
             self._x.change_property(requestor, property_, target, 8, data)
+            self.taken.set()
         elif target == self._list:
             atoms = [self._list, self._timestamp, *self._targets]
             data = struct.pack(f"={len(atoms)}I", *atoms)

@@ -9,15 +9,16 @@ from typing import Any
 
 from xcffib import xproto
 
+from deskhand.desktop.ping import wait_until_read
 from deskhand.desktop.x11 import MARKER, XConnection
 from deskhand.errors import DesktopError
 
 _MAIN_BLOCK = range(10, 66)
 """Keycodes of the letters, digits and punctuation of a PC keyboard (evdev codes plus 8)."""
 
-_NEVER = frozenset({141, 142, 143, 145, 166, 167, 169, 180, 181})
-"""Copy, open, paste, cut, back, forward, eject, home page, reload: Chromium goes by these keycodes, whatever they are
-mapped to."""
+_NEVER = frozenset({141, 142, 143, 145, 164, 166, 167, 169, 180, 181, 225})
+"""Copy, open, paste, cut, bookmarks, back, forward, eject, home page, reload, search: Chromium goes by these keycodes,
+whatever they are mapped to (each spare one was tried)."""
 
 _XF86 = range(0x10080000, 0x10090000)
 """Keysyms of multimedia and vendor keys: on a display of our own their keycodes are free for the taking."""
@@ -29,6 +30,10 @@ class KeyPress:
 
     code: int
     shift: bool
+
+
+class NoSpareKeys(DesktopError):
+    """The display has too few free keys for the characters that its layout lacks. Nothing was typed: paste it."""
 
 
 class Keymap:
@@ -91,7 +96,7 @@ class Keymap:
         return len(missing) > sum(slot not in used for slot in self._slots)
 
     def place(self, syms: Sequence[int]) -> None:
-        """Give every keysym that the layout lacks a spare key, all in one go. DesktopError when there are too few."""
+        """Give every keysym that the layout lacks a spare key, all in one go. NoSpareKeys when there are too few."""
         missing = self._missing(syms)
         if not missing:
             return
@@ -103,7 +108,7 @@ class Keymap:
                 break
             free.append(self._placed.pop(sym))
         if len(free) < len(missing):
-            raise DesktopError(
+            raise NoSpareKeys(
                 "the keyboard mapping of this display has no spare keys for what is to be typed"
             )
         self._placed.update(zip(missing, free, strict=False))
@@ -153,11 +158,15 @@ class Keymap:
             plain, shifted = by_slot.get(KeyPress(code, False), 0), by_slot.get(KeyPress(code, True), 0)
             # A lone letter would be given its capital as the shifted level: say both levels.
             rows[code] = (plain or shifted, shifted or plain)
-        with self._x.lock:
-            for run in _runs(rows):
+        for number, run in enumerate(_runs(rows)):
+            if number:
+                # Xlib forgets a change of which it is told while it fetches the one before: its clients (Tk, xterm)
+                # would type with the old mapping.
+                wait_until_read(self._x)
+            with self._x.lock:
                 flat = [sym for code in run for sym in rows[code]]
                 self._x.core.ChangeKeyboardMapping(len(run), run[0], 2, flat)
-            self._x.sync()
+                self._x.sync()
         self._changed |= codes
 
     def _group(self) -> int:

@@ -8,27 +8,33 @@ import time
 
 from xcffib import xproto
 
+from deskhand.desktop.clients import client_pid, server_pid, wait_at_rest
 from deskhand.desktop.x11 import XConnection
 
 PING_DEADLINE = 1.0
 """Seconds a window that answers pings has to answer one; a busy one is then not waited for any longer."""
 
-_UNANSWERING = 0.15
-"""Seconds given to a window that knows no ping (xterm): there is no event to wait for."""
+_UNKNOWN = 0.15
+"""Seconds given to a window that knows no ping when its process is not known either."""
 
 _serial = itertools.count(1)
 
 
 def wait_until_read(x: XConnection) -> bool:
-    """Whether the active window has answered a ``_NET_WM_PING`` (EWMH), which queues behind the input sent before.
+    """Whether the active window has read the input that was sent before.
 
-    A client answers it when it comes to it in its event queue, so everything older has been translated by then.
+    It answers a ``_NET_WM_PING`` (EWMH) when it comes to it in its event queue, so everything older has been translated
+    by then. One that knows no ping (Tk, xterm) has read it all when its process waits for more.
     """
     x.sync()
     window = next(iter(x.cardinals(x.root, "_NET_ACTIVE_WINDOW")), 0)
     ping, protocols = x.atom("_NET_WM_PING"), x.atom("WM_PROTOCOLS")
     if not window or ping not in x.cardinals(window, "WM_PROTOCOLS"):
-        time.sleep(_UNANSWERING)
+        pid = client_pid(x, window) if window else None
+        if pid is not None:
+            server = server_pid(x)
+            return wait_at_rest([pid] if server is None else [pid, server], PING_DEADLINE)
+        time.sleep(_UNKNOWN)
         return False
     listener = XConnection(x.display, x.xauthority)
     try:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
-import xcffib
-import xcffib.res
 from xcffib import xproto
 
+from deskhand.desktop.clients import client_pid
 from deskhand.desktop.x11 import XConnection
-from deskhand.errors import DesktopError, TargetError
+from deskhand.errors import TargetError
 from deskhand.messages import Point, Rect, WindowInfo
 
 ACTION_DEADLINE = 2.0
@@ -34,7 +32,6 @@ class XWindows:
 
     def __init__(self, x: XConnection) -> None:
         self._x = x
-        self._res: Any = None
 
     # --- looking --------------------------------------------------------------------------------------------------
 
@@ -171,22 +168,8 @@ class XWindows:
 
     def _pid(self, window: int) -> int | None:
         """The pid outside any sandbox, from the server's own credentials of the client (XRes 1.2)."""
-        found = self._credentials(window)
+        found = client_pid(self._x, window)
         return found if found is not None else next(iter(self._x.cardinals(window, "_NET_WM_PID")), None)
-
-    def _credentials(self, window: int) -> int | None:
-        mask = xcffib.res.ClientIdMask.LocalClientPID
-        try:
-            if self._res is None:
-                self._res = self._x.extension(xcffib.res)
-            spec: Any = xcffib.res.ClientIdSpec
-            reply = self._x.reply(self._res.QueryClientIds(1, [spec.synthetic(window, mask)]))
-        except DesktopError as error:
-            if isinstance(error.__cause__, xcffib.ConnectionException):
-                raise
-            return None
-        pids = [value.value[0] for value in reply.ids if value.spec.mask & mask and len(value.value)]
-        return pids[0] if pids and pids[0] > 0 else None
 
     def _state(self, window: int) -> frozenset[int]:
         return frozenset(self._x.cardinals(window, "_NET_WM_STATE"))

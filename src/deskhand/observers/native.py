@@ -144,6 +144,13 @@ class NativeTree:
             return "effect_unknown"  # its text is not ours to compare
         return "effect_unknown" if answer is not False else "not_supported"
 
+    async def read_text(self, node: Node) -> str | None:
+        """What a field holds, to the character; None for a password or what has no text of its own."""
+        handle = handle_of(node)
+        if "Text" not in handle.interfaces or "password" in node.states:
+            return None
+        return await self._text(handle)
+
     async def set_value(self, node: Node, value: float) -> Effect:
         """Set a slider, spin button or the like, and read it back."""
         handle = handle_of(node)

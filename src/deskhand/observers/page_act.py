@@ -70,6 +70,8 @@ async def focus(browser: Browser, node: Node) -> Effect:
     """Give an element the keyboard focus."""
     page, locator = await _ready(browser, node)
     async with translated(f"focus {node.role} {quote(node.name, 80)}"):
+        # A page may have its focus while the keyboard is in the address bar: this takes it from there.
+        await browser.act(page, page.bring_to_front())
         await browser.act(page, locator.focus(timeout=ACT_MS))
     return "done"
 
@@ -85,6 +87,15 @@ async def fill(browser: Browser, node: Node, text: str) -> Effect:
         if not await browser.act(page, locator.fill(text, timeout=ACT_MS)):
             return "dispatched"
         return "done" if await _held(locator) == text.replace("\r\n", "\n") else "effect_unknown"
+
+
+async def read_text(browser: Browser, node: Node) -> str | None:
+    """What a field holds, to the character; None for a password, a JavaScript dialog, or what has gone."""
+    if "password" in node.states or handle_of(node).document.startswith("dialog "):
+        return None
+    _, locator = await browser.locate(node)
+    async with translated("read it back"):
+        return await _held(locator)
 
 
 async def press(browser: Browser, node: Node, key: str) -> Effect:

@@ -8,10 +8,10 @@ from typing import Final
 
 from deskhand.errors import TargetError
 from deskhand.messages import Node, Route
-from deskhand.observers.node import comparable, flatten, normalise, quote, walk
+from deskhand.observers.node import comparable, flatten, quote, walk
 from deskhand.observers.serialize import describe
-from deskhand.tools.actions import Click, Expand, Fill, Focus, Invoke, Menu, Select, Toggle, Type
-from deskhand.tools.hands import click_at, raise_window, reach, type_text
+from deskhand.tools.actions import Click, Expand, Focus, Invoke, Menu, Select, Toggle
+from deskhand.tools.hands import click_at, raise_window, reach
 from deskhand.tools.outcome import Outcome
 from deskhand.tools.targets import LOOK_AGAIN, TARGET_TIMEOUT, Aim
 from deskhand.tools.workspace import Workspace, in_thread
@@ -41,7 +41,7 @@ async def click(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
     if aim.node is None:
         return await click_at(workspace, step, aim)
     node = await _opened(workspace, aim.node)
-    _refuse_disabled(node)
+    refuse_disabled(node)
     means = workspace.elements(node)
     try:
         await raise_window(workspace, node)
@@ -63,8 +63,8 @@ def is_plain(step: Click) -> bool:
 
 async def invoke(workspace: Workspace, step: Invoke, aim: Aim) -> Outcome:
     """The element's main action, else a click on it."""
-    node = await _opened(workspace, _element(aim, step.kind))
-    _refuse_disabled(node)
+    node = await _opened(workspace, element(aim, step.kind))
+    refuse_disabled(node)
     await raise_window(workspace, node)
     try:
         return Outcome(effect=await workspace.elements(node).invoke(node), route=route_of(node))
@@ -97,7 +97,7 @@ async def _opened(workspace: Workspace, node: Node) -> Node:
 
 async def toggle(workspace: Workspace, step: Toggle, aim: Aim) -> Outcome:
     """Flip, or bring to a state; the state is read back."""
-    node = _element(aim, step.kind)
+    node = element(aim, step.kind)
     before = is_on(node)
     if step.on is not None and before == step.on:
         return Outcome(effect="done", message=f"it was {_on_off(before)} already", final=True)
@@ -112,7 +112,7 @@ async def toggle(workspace: Workspace, step: Toggle, aim: Aim) -> Outcome:
 
 async def expand(workspace: Workspace, step: Expand, aim: Aim) -> Outcome:
     """Unfold or fold."""
-    node = _element(aim, step.kind)
+    node = element(aim, step.kind)
     if ("expanded" in node.states) == step.on and node.states & {"expanded", "collapsed"}:
         return Outcome(effect="done", message="it was so already", final=True)
     await raise_window(workspace, node)
@@ -126,7 +126,7 @@ async def expand(workspace: Workspace, step: Expand, aim: Aim) -> Outcome:
 
 async def focus(workspace: Workspace, step: Focus, aim: Aim) -> Outcome:
     """Give the keyboard to an element."""
-    node = _element(aim, step.kind)
+    node = element(aim, step.kind)
     route = await take_focus(workspace, aim)
     if await _becomes(workspace, node, lambda now: "focused" in now.states):
         return Outcome(effect="done", route=route, final=True)
@@ -138,7 +138,7 @@ async def take_focus(workspace: Workspace, aim: Aim) -> Route:
     node = aim.node
     if node is not None:
         await raise_window(workspace, node, keyboard=True)
-        if "focused" in node.states:
+        if "focused" in node.states and node.source != "page":  # a page may be focused without the keyboard
             return "none"
         try:
             await workspace.elements(node).focus(node)
@@ -153,68 +153,10 @@ async def take_focus(workspace: Workspace, aim: Aim) -> Route:
     return "pointer"
 
 
-async def type_(workspace: Workspace, step: Type, aim: Aim | None) -> Outcome:
-    """Type at the caret. ``done`` only when the text was read back from the field it went to."""
-    if aim is not None:
-        await take_focus(workspace, aim)
-    field = await _focused(workspace)
-    before = field.value if field is not None else None
-    await type_text(workspace, step.text)
-    revealed = normalise(workspace.reveal(step.text))
-    came = False
-    if field is not None and _readable(field) and revealed:
-        came = await _becomes(workspace, field, lambda now: _arrived(before, now.value, revealed))
-    if step.enter:
-        await in_thread(workspace.desktop.input.chord, ("Return",))
-    where = f"into {describe_field(field)}" if field is not None else ""
-    if came:
-        return Outcome(effect="done", route="keyboard", message=where, final=True)
-    return Outcome(
-        effect="dispatched", route="keyboard", message=where or "no field has the focus", final=True
-    )
-
-
-async def fill(workspace: Workspace, step: Fill, aim: Aim) -> Outcome:
-    """Replace what a field holds; ``done`` only when it reads as wanted."""
-    node = _element(aim, step.kind)
-    _refuse_disabled(node)
-    if "readonly" in node.states:
-        raise TargetError("not_supported", f"{describe(node)} is read only")
-    await raise_window(workspace, node)
-    text = workspace.reveal(step.text)
-    route: Route = route_of(node)
-    try:
-        await workspace.elements(node).set_text(node, text)
-    except TargetError as error:
-        if error.effect != "not_supported":
-            raise
-        route = "keyboard"
-        await _retype(workspace, aim, text)
-    if "password" in node.states or workspace.holds_secret(step.text):
-        return Outcome(effect="dispatched", route=route, message="not read back: it is secret", final=True)
-    if await _becomes(workspace, node, lambda now: normalise(now.value or "") == normalise(text)):
-        return Outcome(effect="done", route=route, final=True)
-    now = await workspace.senses.refresh(node)
-    if now is None or now.value is None:
-        return Outcome(effect="dispatched", route=route, message="could not be read back", final=True)
-    return Outcome(
-        effect="effect_unknown", route=route, message="it reads differently", value=now.value, final=True
-    )
-
-
-async def _retype(workspace: Workspace, aim: Aim, text: str) -> None:
-    """Select all and type over it: what a person does where a field takes no text from outside."""
-    await take_focus(workspace, aim)
-    await in_thread(workspace.desktop.input.chord, ("Control_L", "a"))
-    if not text:
-        await in_thread(workspace.desktop.input.chord, ("Delete",))
-    await type_text(workspace, text)
-
-
 async def select(workspace: Workspace, step: Select, aim: Aim) -> Outcome:
     """Choose an option by its text, or the target itself."""
-    node = _element(aim, step.kind)
-    _refuse_disabled(node)
+    node = element(aim, step.kind)
+    refuse_disabled(node)
     await raise_window(workspace, node)
     try:
         effect = await workspace.elements(node).select(node, step.option)
@@ -232,7 +174,7 @@ async def select(workspace: Workspace, step: Select, aim: Aim) -> Outcome:
 
 async def _select_by_hand(workspace: Workspace, step: Select, aim: Aim) -> Outcome:
     """Open the list, then click the option of that text."""
-    node = _element(aim, step.kind)
+    node = element(aim, step.kind)
     if step.option is None:
         return await click_at(workspace, Click(kind="click", target=step.target), aim)
     await expand(workspace, Expand(kind="expand", target=step.target), aim)
@@ -265,16 +207,12 @@ def is_on(node: Node) -> bool:
     return any(state in node.states for state in _STATES_OF_ON)
 
 
-def describe_field(node: Node) -> str:
-    """The field without what it holds."""
-    return f"{node.role} {quote(node.name, 60)}" if node.name else node.role
-
-
 def _on_off(on: bool) -> str:
     return "on" if on else "off"
 
 
-def _element(aim: Aim, kind: str) -> Node:
+def element(aim: Aim, kind: str) -> Node:
+    """The element of an aim. TargetError when it is a point."""
     if aim.node is None:
         raise TargetError(
             "not_supported", f"{kind} needs an element, not a point: use click, or a ref or selector"
@@ -282,19 +220,10 @@ def _element(aim: Aim, kind: str) -> Node:
     return aim.node
 
 
-def _refuse_disabled(node: Node) -> None:
+def refuse_disabled(node: Node) -> None:
+    """TargetError when the element is disabled."""
     if "disabled" in node.states:
         raise TargetError("not_supported", f"{describe(node)} is disabled")
-
-
-def _readable(node: Node) -> bool:
-    return node.value is not None and "password" not in node.states
-
-
-def _arrived(before: str | None, after: str | None, typed: str) -> bool:
-    """Whether the field holds the text, once more often than before."""
-    now, was = normalise(after or ""), normalise(before or "")
-    return now.count(typed) > was.count(typed) or (now == typed and was != typed)
 
 
 def _shows(node: Node, option: str) -> bool:
@@ -302,18 +231,6 @@ def _shows(node: Node, option: str) -> bool:
     if comparable(node.value or "") == wanted:
         return True
     return any(is_on(each) and comparable(each.name) == wanted for each in walk(node.children))
-
-
-async def _focused(workspace: Workspace) -> Node | None:
-    """The text field that has the keyboard, in the active window."""
-    fields = [
-        node
-        for node in walk(await workspace.senses.roots())
-        if "focused" in node.states and node.role in ("textbox", "searchbox", "combobox", "spinbutton")
-    ]
-    active = await in_thread(workspace.desktop.windows.active)
-    here = [node for node in fields if active is None or node.window == active.title]
-    return next(reversed(here or fields), None)
 
 
 async def _becomes(workspace: Workspace, node: Node, true: Callable[[Node], bool]) -> bool:

@@ -275,6 +275,12 @@ class FakeDesktop:
     def write(self, text: str) -> None:
         self.world.clipboard = text
 
+    def clear(self) -> None:
+        self.world.clipboard = None
+
+    def wait_taken(self, timeout: float) -> bool:
+        return True
+
     # changes
     def collect(self) -> Sequence[Rect]:
         return ()
@@ -361,6 +367,9 @@ class FakeElements:
         with self._world.changing():
             element.value = text
         return "done"
+
+    async def read_text(self, node: Node) -> str | None:
+        return None if "password" in node.states else self._element(node).value
 
     async def select(self, node: Node, option: str | None) -> Effect:
         element = self._element(node)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from deskhand.desktop.base import Desktop
-from deskhand.desktop.keys import parse_keys
 from deskhand.errors import TargetError
 from deskhand.messages import Node, Point, Rect, WindowInfo
 from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.serialize import describe
-from deskhand.tools.actions import Click, Drag, Key, Move, Press, Release, Scroll
+from deskhand.tools.actions import Click, Drag, Move, Press, Release, Scroll
 from deskhand.tools.outcome import Outcome
 from deskhand.tools.targets import Aim, clear_point, rect_of, resolve
 from deskhand.tools.workspace import Workspace, in_thread
@@ -120,27 +120,8 @@ async def scroll(workspace: Workspace, step: Scroll, aim: Aim | None) -> Outcome
     return Outcome(effect="dispatched", route="pointer")
 
 
-async def press_keys(workspace: Workspace, step: Key) -> Outcome:
-    """Chords and texts in order."""
-    for stroke in parse_keys(step.keys):
-        if stroke.kind == "text":
-            await type_text(workspace, stroke.text)
-        else:
-            await in_thread(workspace.desktop.input.chord, stroke.keys, hold=step.hold)
-    return Outcome(effect="dispatched", route="keyboard")
-
-
-async def type_text(workspace: Workspace, text: str) -> None:
-    """Type text, secrets in the place of their names, in pieces short enough to be cancelled between."""
-    revealed = workspace.reveal(text)
-    for piece in _pieces(revealed):
-        await in_thread(workspace.desktop.input.type, piece)
-
-
-def _pieces(text: str) -> Iterator[str]:
+def text_pieces(text: str) -> Iterator[str]:
     """The text cut at most every `TYPE_CHUNK` characters, never within a character that is made of several."""
-    import unicodedata
-
     start = 0
     while start < len(text):
         end = min(len(text), start + TYPE_CHUNK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deskhand.tools import elements, hands, places, wait, web
+from deskhand.tools import elements, entry, hands, places, wait, web
 from deskhand.tools.actions import (
     Check,
     Click,
@@ -60,9 +60,9 @@ async def _aimed(workspace: Workspace, step: Step, aim: Aim) -> Outcome:
         case Focus():
             return await elements.focus(workspace, step, aim)
         case Fill():
-            return await elements.fill(workspace, step, aim)
+            return await entry.fill(workspace, step, aim)
         case Type():
-            return await elements.type_(workspace, step, aim)
+            return await entry.type_(workspace, step, aim)
         case Press():
             return await hands.press(workspace, step, aim)
         case Release():
@@ -83,11 +83,11 @@ async def _aimed(workspace: Workspace, step: Step, aim: Aim) -> Outcome:
 async def _unaimed(workspace: Workspace, step: Step) -> Outcome:
     match step:
         case Type():
-            return await elements.type_(workspace, step, None)
+            return await entry.type_(workspace, step, None)
         case Menu():
             return await elements.menu(workspace, step)
         case Key():
-            return await hands.press_keys(workspace, step)
+            return await entry.press_keys(workspace, step)
         case Release():
             return await hands.release(workspace, step, None)
         case Scroll():

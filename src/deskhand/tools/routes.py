@@ -45,6 +45,10 @@ class NativeElements:
                 return effect
         return supported(await self._native.set_text(node, text), node)
 
+    async def read_text(self, node: Node) -> str | None:
+        """What a field holds, exactly."""
+        return await self._native.read_text(node)
+
     async def select(self, node: Node, option: str | None) -> Effect:
         """Choose the element, or an option inside it."""
         return supported(await self._native.select(node, option), node)
@@ -83,6 +87,10 @@ class PageElements:
     async def set_text(self, node: Node, text: str) -> Effect:
         """Replace a field's text."""
         return supported(await page_act.fill(self._browser, node, text), node)
+
+    async def read_text(self, node: Node) -> str | None:
+        """What a field holds, exactly."""
+        return await page_act.read_text(self._browser, node)
 
     async def select(self, node: Node, option: str | None) -> Effect:
         """Choose an option of a select element, or click the element itself."""

@@ -27,6 +27,9 @@ async def open_in_browser(workspace: Workspace, url: str, *, new_tab: bool = Fal
     if not browser.running:
         await browser.start(await in_thread(workspace.desktop.browser_command))
     await browser.open(address, new_tab=new_tab)
+    page = await browser.current(await in_thread(workspace.desktop.windows.list))
+    async with translated("come to the front"):  # and take the keyboard from the address bar
+        await browser.act(page, page.bring_to_front())
     return Outcome(effect="done", route="page", message=await _where(workspace, browser), final=True)
 
 
