@@ -108,6 +108,16 @@ class Pad:
         keys = bytes(self.x.reply(self.x.core.QueryKeymap()).keys)
         return {i * 8 + bit for i, byte in enumerate(keys) for bit in range(8) if byte & 1 << bit}
 
+    def wait_held(self, keys: int, button: bool, timeout: float) -> bool:
+        """Whether as many keys, and a button or none, come to be down within ``timeout`` seconds."""
+        end = time.monotonic() + timeout
+        while len(self.keys_down()) < keys or bool(self.pointer_mask() & 0x1F00) < button:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self.x.wait_event(min(left, 0.02))  # a grab can keep the events from us
+        return True
+
     def wait_released(self, timeout: float) -> bool:
         """Whether all keys and buttons come up within ``timeout`` seconds, by the events that say so."""
         end = time.monotonic() + timeout
