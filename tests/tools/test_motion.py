@@ -185,3 +185,12 @@ def test_what_was_named_as_moving_and_has_stopped_counts_as_new_when_it_changes_
     assert region.moves(0.5)
     motion.note(Rect(0, 0, 800, 560), Beat(4.0, False))
     assert not region.moves(4.1)
+
+
+def test_one_late_change_after_each_act_is_no_motion_however_steady_the_acts() -> None:
+    motion = Motion()
+    for act in range(12):
+        delay = 1.5 if act < 4 else 0.6
+        region = motion.note(Rect(100, 100, 120, 60), Beat(act * 3 + delay, True, act, delay))
+        region.known = True
+        assert motion.moving(act * 3 + delay + 0.1) == []

@@ -195,9 +195,7 @@ class Region:
         """Whether its last changes came a second apart, and not because acts did."""
         gaps = _gaps(self.beats)[-2:]
         return (
-            len(gaps) == 2
-            and all(abs(gap - 1) <= 0.06 for gap in gaps)
-            and not _caused(list(self.beats)[-3:])
+            len(gaps) == 2 and all(abs(gap - 1) <= 0.06 for gap in gaps) and not _alike(list(self.beats)[-3:])
         )
 
     def moves(self, now: float) -> bool:
@@ -207,22 +205,17 @@ class Region:
             return age <= _CARET_AGE
         if self.is_clock():
             return age <= 1.6
-        if self.known and age <= 1.5 * max(_gaps(self.beats)[-4:], default=0.0) + 0.1:
+        slowest = max(_gaps(list(self.beats)[-5:]), default=0.0)
+        if self.known and slowest <= _QUICK and age <= 1.5 * slowest + 0.1:
             return True
         idle = [beat for beat in self.beats if beat.idle]
         if _continuous(idle) and now - idle[-1].time <= _BURST:
             return True
         episodes = _episodes(idle)[-4:]
-        if len({beat.act for beat in episodes}) == len(episodes):
-            # Once after each of several acts: who acts has a rhythm, too, so this one has to be a long and steady one.
-            episodes = _episodes(idle)[-5:]
-            least, uneven = 4, 1.1
-        else:
-            least, uneven = 2, 2.5
-        gaps = _gaps(episodes)
-        if len(gaps) < least or max(gaps) > (uneven if max(gaps) <= _QUICK else min(uneven, 1.2)) * min(gaps):
+        if len(gaps := _gaps(episodes)) < 2 or _caused(episodes):
             return False
-        if _caused(episodes):
+        # A slow rhythm has to be a steady one: windows that come and go every few seconds are no motion.
+        if max(gaps) > (2.5 if max(gaps) <= _QUICK else 1.2) * min(gaps):
             return False
         return now - episodes[-1].time <= 1.5 * max(gaps) + 0.1
 
@@ -285,10 +278,16 @@ def _episodes(beats: Iterable[Beat]) -> list[Beat]:
     return found
 
 
-def _caused(beats: Sequence[Beat]) -> bool:
-    """Whether changes came after different acts and always as long after: then it is the acts that make them."""
+def _alike(beats: Sequence[Beat]) -> bool:
+    """Whether these changes came after different acts and always as long after: then it is the acts that make them."""
     delays = [beat.delay for beat in beats]
     return len({beat.act for beat in beats}) > 1 and max(delays) - min(delays) <= _SAME_DELAY
+
+
+def _caused(beats: Sequence[Beat]) -> bool:
+    """Whether there is no sign that these changes are not made by acts: alike, or one after each."""
+    acts = {beat.act for beat in beats}
+    return _alike(beats) or 1 < len(acts) == len(beats)
 
 
 class Motion:
