@@ -1,6 +1,6 @@
 # Each target sets up what it needs by itself; on a fresh machine that takes minutes, afterwards nothing.
 
-.PHONY: help setup demo test check check-all bench bare clean
+.PHONY: help setup demo test check check-all bench conformance bare clean
 .DEFAULT_GOAL := help
 
 help:
@@ -9,6 +9,7 @@ help:
 	@echo "make check      format, lint, types, tests: what every change must pass"
 	@echo "make check-all  the same with the long tests and the benchmarks' bounds"
 	@echo "make bench      the benchmarks"
+	@echo "make conformance  100 catalog entries of input, 5 times, through a neutral harness"
 	@echo "make bare       demo and tests in a fresh Debian 12 (root)"
 	@echo "make clean      remove what the others made"
 
@@ -30,9 +31,12 @@ check-all: setup
 bench: setup
 	@scripts/bench
 
+conformance: setup
+	@scripts/conformance
+
 bare:
 	@scripts/bare
 
 clean:
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-conformance dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
