@@ -320,6 +320,7 @@ def test_an_act_that_shows_first_and_works_later_is_given_its_time(settler: Sett
     assert settled.waited == pytest.approx(0.5, abs=SLACK)
 
 
+@pytest.mark.long  # a slow machine may take the tip for late
 def test_a_tooltip_belongs_to_the_hovering(screen: X11Desktop, settler: Settler) -> None:
     baseline = settler.before("launch")
     painter = Painter.start(screen.client_env, hover="tooltip:0.5")
@@ -344,6 +345,7 @@ def test_a_dialog_that_closes_and_a_menu_that_opens_are_seen(stage: Callable[...
         on.painter.stop()
 
 
+@pytest.mark.long  # bounds a share of a processor
 def test_a_full_screen_video_is_not_waited_for_and_costs_little(screen: X11Desktop, settler: Settler) -> None:
     baseline = settler.before("launch")
     painter = Painter.start(screen.client_env, background="full_video", full=True)
