@@ -373,6 +373,9 @@ class Private:
         share: object = self.share
         if isinstance(share, str):
             raise TypeError("share must be a sequence of strings, not one string")
+        for entry in self.share:
+            if not isinstance(entry, str):
+                raise TypeError(f"each share must be a string such as 'DIR' or 'DIR:rw', not {entry!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,3 +83,8 @@ def test_a_brief_survives_the_pipe() -> None:
     again = type(order.brief).model_validate_json(order.brief.model_dump_json())
     assert again == order.brief
     assert again.computer == Private(size=(800, 600), network="none")
+
+
+def test_a_share_that_is_not_a_string_is_refused_with_the_form_it_takes() -> None:
+    with pytest.raises(TypeError, match="DIR:rw"):
+        Private(share=(("/data", "rw"),))  # type: ignore[arg-type]
