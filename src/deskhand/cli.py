@@ -129,7 +129,9 @@ def task(
         typer.Option("--model", "-m", help="anthropic:NAME, openai:NAME, openai-chat:NAME, embedded."),
     ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds of wall clock, start-up included.")] = 300,
-    computer: Annotated[str, typer.Option(help="private, or display::N to attach to a display.")] = "private",
+    computer: Annotated[
+        str, typer.Option(help="private, display::N to attach to a display, or a name from the settings.")
+    ] = "private",
     profile: Annotated[str | None, typer.Option(help="A profile whose files and logins persist.")] = None,
     inputs: Annotated[
         list[str] | None, typer.Option("--input", metavar="LABEL=VALUE", help="A value for a field.")
@@ -566,6 +568,14 @@ def mcp(
         serve(http)
     except ValueError as error:
         _fail(str(error))
+
+
+@app.command(hidden=True)
+def relay() -> None:
+    """The far end of a task from another computer."""
+    from deskhand.orchestrator.relay import main as relay_main
+
+    relay_main()
 
 
 @app.command(hidden=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -43,6 +44,28 @@ class SettleSettings(BaseModel):
     kinds: dict[str, KindSettings] = Field(default_factory=dict)
 
 
+class ComputerSettings(BaseModel):
+    """Another computer that tasks can run on.
+
+    ``command``: what reaches its ``computer``, such as ``ssh lab computer`` (a string, read like a shell's words, or a
+    list). ``keys``: whose API keys and default model count: ``theirs`` (that machine's) or ``caller`` (they go along).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: tuple[str, ...] = Field(min_length=1)
+    keys: Literal["theirs", "caller"] = "theirs"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        """A plain string is the command."""
+        entry = {"command": value} if isinstance(value, str | list | tuple) else value
+        if isinstance(entry, dict) and isinstance(entry.get("command"), str):
+            entry = {**entry, "command": shlex.split(entry["command"])}
+        return entry
+
+
 class Settings(BaseSettings):
     """Everything a user can set. A variable (``DESKHAND_MODEL``, ``DESKHAND_SETTLE__QUIET``) wins over the file."""
 
@@ -58,8 +81,20 @@ class Settings(BaseSettings):
     settle: SettleSettings = SettleSettings()
     image_edge: int = Field(1280, ge=256, le=2576)
     """Longest edge, in pixels, of a picture sent to a model."""
+    computers: dict[str, ComputerSettings] = Field(default_factory=dict)
+    """Other computers by name, for ``computer="NAME"``."""
     risk_words: tuple[str, ...] = ()
     """Words, besides the built-in list, that make pressing what carries them sensitive."""
+
+    @field_validator("computers")
+    @classmethod
+    def _free_names(cls, computers: dict[str, ComputerSettings]) -> dict[str, ComputerSettings]:
+        for name in computers:
+            if name in ("private", "real") or "::" in name:
+                raise ValueError(
+                    f"a computer cannot be called {name!r}: that means one of this machine's own"
+                )
+        return computers
 
     @classmethod
     def settings_customise_sources(

@@ -118,11 +118,19 @@ class QuestionFrame(BaseModel):
 
 
 class ClockFrame(BaseModel):
-    """Up: the deadline as it now stands (None: it stands still while a person is asked); ``closing``: ending."""
+    """Up: the seconds left as this is sent (None: they stand still while a person is asked); ``closing``: ending."""
 
     type: Literal["clock"] = "clock"
-    deadline: float | None
+    left: float | None
     closing: bool = False
+
+
+class FilesFrame(BaseModel):
+    """Up, from elsewhere: a piece of the task's files, as a tar stream in base64; the ``last`` one may be empty."""
+
+    type: Literal["files"] = "files"
+    data: str = ""
+    last: bool = False
 
 
 class StatusFrame(BaseModel):
@@ -149,10 +157,12 @@ class CancelFrame(BaseModel):
     by: Literal["caller", "person"] = "caller"
 
 
-UpFrame = Annotated[EventFrame | QuestionFrame | ClockFrame | StatusFrame, Field(discriminator="type")]
+UpFrame = Annotated[
+    EventFrame | QuestionFrame | ClockFrame | FilesFrame | StatusFrame, Field(discriminator="type")
+]
 DownFrame = Annotated[AnswerFrame | CancelFrame, Field(discriminator="type")]
 
-UP: TypeAdapter[EventFrame | QuestionFrame | ClockFrame | StatusFrame] = TypeAdapter(UpFrame)
+UP: TypeAdapter[EventFrame | QuestionFrame | ClockFrame | FilesFrame | StatusFrame] = TypeAdapter(UpFrame)
 DOWN: TypeAdapter[AnswerFrame | CancelFrame] = TypeAdapter(DownFrame)
 
 

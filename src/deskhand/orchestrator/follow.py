@@ -19,17 +19,19 @@ from deskhand.orchestrator.brief import (
     CancelFrame,
     ClockFrame,
     EventFrame,
+    FilesFrame,
     QuestionFrame,
     StatusFrame,
     TaskStatus,
     line,
 )
+from deskhand.orchestrator.elsewhere import Mirror
 from deskhand.orchestrator.order import Order
 from deskhand.orchestrator.peers import ENDING, Peer
 from deskhand.orchestrator.result import from_log
 
-GRACE = 0.3
-"""Seconds past the deadline in which a worker must at least say that it is closing."""
+GRACE, GRACE_ELSEWHERE = 0.3, 3.0
+"""Seconds past the deadline in which a worker, or one on another computer, must at least say that it is closing."""
 
 _logger = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class Follower:
         self.kept = False
         self._cancelled_at: float | None = None
         self._tail = b""
+        self._mirror = None if order.elsewhere is None else Mirror(order.directory, order.brief)
 
     @property
     def in_background(self) -> bool:
@@ -92,8 +95,9 @@ class Follower:
         """Seconds until this worker counts as hung."""
         ends = []
         if self.deadline is not None:
-            ends.append(self.deadline + (0.0 if self.closing else GRACE))
-        if self._cancelled_at is not None:
+            grace = GRACE if self._mirror is None else GRACE_ELSEWHERE
+            ends.append(self.deadline + (0.0 if self.closing else grace))
+        if self._cancelled_at is not None and not (self._mirror is not None and self.closing):
             ends.append(self._cancelled_at + ENDING)
         return min(ends) - time.monotonic() if ends else 60.0
 
@@ -109,23 +113,31 @@ class Follower:
                 self._take(UP.validate_json(text))
         return bool(data)
 
-    def _take(self, frame: EventFrame | QuestionFrame | ClockFrame | StatusFrame) -> None:
+    def _take(self, frame: EventFrame | QuestionFrame | ClockFrame | FilesFrame | StatusFrame) -> None:
         match frame:
             case EventFrame():
                 self.running = True
+                if self._mirror is not None:
+                    self._mirror.event(frame.event)
                 if self.order.callbacks.on_event is not None:
                     try:
                         self.order.callbacks.on_event(frame.event)
                     except Exception:  # a listener's fault is not the task's
                         _logger.exception("on_event failed")
             case ClockFrame():
-                self.deadline, self.closing = frame.deadline, frame.closing or self.closing
+                self.deadline = None if frame.left is None else time.monotonic() + frame.left
+                self.closing = frame.closing or self.closing
             case QuestionFrame():
                 threading.Thread(
                     target=self._answer, args=(frame,), name="deskhand-answer", daemon=True
                 ).start()
             case StatusFrame():
                 self.status, self.kept = cast(TaskStatus, frame.status), frame.lease > 0
+                if self._mirror is not None:
+                    self.status = self._mirror.status(self.status)
+            case FilesFrame():
+                if self._mirror is not None:
+                    self._mirror.files(frame.data, last=frame.last)
 
     def _answer(self, question: QuestionFrame) -> None:
         self.peer.send(line(self.order.callbacks.answer(question)))
@@ -134,6 +146,11 @@ class Follower:
         if self._cancelled_at is None:
             self._cancelled_at = time.monotonic()
             self.peer.send(line(CancelFrame(by=by)))
+
+    def close(self) -> None:
+        """Let go of what the following needed."""
+        if self._mirror is not None:
+            self._mirror.close()
 
     def composed(self) -> TaskStatus:
         """The status of a worker that gave none, from its log."""

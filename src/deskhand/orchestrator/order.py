@@ -22,6 +22,7 @@ from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.callbacks import Callbacks
 from deskhand.orchestrator.control import NotRunning, send
+from deskhand.orchestrator.elsewhere import KEYS, Elsewhere
 from deskhand.orchestrator.models import default_spec, installed_agents, parse_spec, require_agent
 
 PROVIDER_PARTS = {
@@ -43,13 +44,15 @@ MAX_TIMEOUT = 7 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A checked task, ready to start. ``kept_by`` is the conversation whose worker may keep a desktop for it."""
+    """A checked task, ready to start. ``kept_by`` is the conversation whose worker may keep a desktop for it;
+    ``elsewhere`` the computer of the table that ``command`` reaches."""
 
     brief: Brief
     callbacks: Callbacks
     command: tuple[str, ...]
     directory: Path
     kept_by: Path | None = None
+    elsewhere: Elsewhere | None = None
 
 
 def prepare(
@@ -78,7 +81,17 @@ def prepare(
     """
     started = time.monotonic()
     stored = None if resume is None else _stored(resume, context, inputs, expect, output, computer)
-    spec, name = _model(model) if stored is None or model is not None else _model_again(stored)
+    elsewhere = _elsewhere(computer if stored is None else stored.computer)
+    if elsewhere is not None and background:
+        raise ValueError(
+            f"background: a task on {elsewhere.name!r} needs its caller; wait for it, in a thread if need be"
+        )
+    if stored is not None and model is None:
+        spec, name = _model_again(stored)
+    elif model is None and elsewhere is not None and not elsewhere.keys:
+        spec, name = "", ""  # that computer's own choice
+    else:
+        spec, name = _model(model)
     schema, output_class = _output(output)
     confirm = policy.confirm if policy is not None and callable(policy.confirm) else None
     callbacks = Callbacks(
@@ -102,14 +115,19 @@ def prepare(
         now["limits"] = limits or Limits()
     if policy is not None or stored is None:
         now["policy"] = _policy(policy or Policy())
-    command = worker_command(spec)
+    command = worker_command(spec) if elsewhere is None else _command_of(elsewhere.name)
     if stored is not None:
         brief = stored.model_copy(update={**now, "answer": _goal(goal)})
         directory = TaskStore(Path(brief.home)).path(brief.conversation)
         return Order(
-            brief=brief, callbacks=callbacks, command=command, directory=directory, kept_by=directory
+            brief=brief,
+            callbacks=callbacks,
+            command=command,
+            directory=directory,
+            kept_by=directory if elsewhere is None else None,
+            elsewhere=elsewhere,
         )
-    place, kept_by = _computer(computer)
+    place, kept_by = (elsewhere.name, None) if elsewhere is not None else _computer(computer)
     now |= {
         "goal": _goal(goal),
         "context": _text("context", context or ""),
@@ -122,7 +140,14 @@ def prepare(
     home = data_home()
     conversation, directory = TaskStore(home).new(now["goal"])
     brief = Brief(conversation=conversation, home=str(home), **now)
-    return Order(brief=brief, callbacks=callbacks, command=command, directory=directory, kept_by=kept_by)
+    return Order(
+        brief=brief,
+        callbacks=callbacks,
+        command=command,
+        directory=directory,
+        kept_by=kept_by,
+        elsewhere=elsewhere,
+    )
 
 
 def _stored(resume: Any, *unchangeable: Any) -> Brief:
@@ -198,6 +223,23 @@ def _output(output: Any) -> tuple[Json | None, Any]:
     raise TypeError("output must be a pydantic model class or a JSON schema (a mapping)")
 
 
+def _elsewhere(computer: Any) -> Elsewhere | None:
+    """The computer of the table that is meant; None for one of this machine's own."""
+    entry = load_settings().computers.get(computer) if isinstance(computer, str) else None
+    if entry is None:
+        return None
+    keys = {name: os.environ[name] for name in KEYS if os.environ.get(name)} if entry.keys == "caller" else {}
+    return Elsewhere(name=str(computer), keys=keys)
+
+
+def _command_of(name: str) -> tuple[str, ...]:
+    """What starts a task on a computer of the table. ValueError when its program is not here."""
+    command = load_settings().computers[name].command
+    if shutil.which(command[0]) is None:
+        raise ValueError(f"computer: {name!r} is reached by {command[0]!r}, which is not on this machine")
+    return (*command, "relay")
+
+
 def _computer(computer: Any) -> tuple[str | Private, Path | None]:
     """Where the task runs, and the directory of the conversation that keeps a desktop for it."""
     if isinstance(computer, Private):
@@ -215,8 +257,8 @@ def _computer(computer: Any) -> tuple[str | Private, Path | None]:
         directory = TaskStore(data_home()).find(computer)
     except ValueError:
         raise ValueError(
-            f"computer must be 'private', Private(...), 'display::N' or a conversation whose desktop is kept, "
-            f"not {computer!r}"
+            f"computer must be 'private', Private(...), 'display::N', a conversation whose desktop is kept or "
+            f"a name from the settings' table of computers{_known()}, not {computer!r}"
         ) from None
     try:
         state = send(directory, {"command": "status"})["state"]
@@ -225,6 +267,11 @@ def _computer(computer: Any) -> tuple[str | Private, Path | None]:
     if state == "running":
         raise ValueError(f"computer: {directory.name} is still at work on its desktop")
     return computer, directory
+
+
+def _known() -> str:
+    names = sorted(load_settings().computers)
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _policy(policy: Policy) -> PolicyBrief:

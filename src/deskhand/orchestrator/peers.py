@@ -55,7 +55,7 @@ class ProcessPeer:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._down, self._up = self._process.stdin, self._process.stdout
-        self.send(line(order.brief))
+        self.send(line(order.brief if order.elsewhere is None else order.elsewhere.first_line(order.brief)))
 
     @property
     def read_fd(self) -> int:

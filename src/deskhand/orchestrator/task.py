@@ -38,6 +38,7 @@ def run_order(order: Order, cancel: Cancel | None = None) -> TaskStatus:
         follower.peer.end(
             reported=follower.status is not None, goes_on=follower.in_background or follower.kept
         )
+        follower.close()
         order.callbacks.close()
     if follower.status is not None:
         return follower.status

@@ -350,7 +350,7 @@ class Work:
         return str(await self.link.ask("output", {"data": data})) if self.brief.checks_output else ""
 
     def send_clock(self) -> None:
-        self.link.send(ClockFrame(deadline=None if self.meter.paused else self.meter.deadline))
+        self.link.send(ClockFrame(left=None if self.meter.paused else self.meter.remaining()))
 
     # --- watching ------------------------------------------------------------------------------------------------
 
@@ -385,7 +385,7 @@ class Work:
 
     async def report(self, outcome: Outcome) -> None:
         """The last picture, the end of the recording, the last line of the log, the status: in this order."""
-        self.link.send(ClockFrame(deadline=time.monotonic() + 2 * CLOSING, closing=True))
+        self.link.send(ClockFrame(left=2 * CLOSING, closing=True))
         final = await self.last_look()
         receipt = Receipt(
             conversation=self.brief.conversation,
