@@ -395,6 +395,39 @@ def list_tasks(
         print(list_line(table, row))
 
 
+@app.command(
+    epilog=_examples("computer profiles", "computer profiles --remove shop", "computer profiles --json")
+)
+def profiles(
+    remove: Annotated[
+        str | None, typer.Option(metavar="PROFILE", help="Delete it, with its files and logins.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the profiles whose files and logins persist."""
+    from dataclasses import asdict
+    from datetime import datetime
+
+    from deskhand.config import load_settings
+    from deskhand.desktop.profile import list_profiles, remove_profile
+    from deskhand.errors import DesktopError
+
+    if remove is not None:
+        try:
+            remove_profile(remove, load_settings())
+        except (ValueError, DesktopError) as error:
+            _fail(str(error), 1)
+        print(f"removed the profile {remove}")
+        return
+    rows = list_profiles(load_settings())
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows]))
+        return
+    for row in rows:
+        used = datetime.fromtimestamp(row.used).astimezone().strftime("%Y-%m-%d %H:%M")
+        print(f"{row.name:20} {row.bytes / 2**20:8.1f} MiB  {used}{'  in use' if row.busy else ''}")
+
+
 @app.command(epilog=_examples("computer stop calm-otter"))
 def stop(conversation: Conversation) -> None:
     """Stop a running task.

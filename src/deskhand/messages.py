@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -340,6 +341,10 @@ class Model(Protocol):
 # --- what the caller asks for ------------------------------------------------------------------------------------
 
 
+PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""What a profile can be called: it names a directory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Private:
     """A private desktop of the task's own.
@@ -362,6 +367,10 @@ class Private:
         width, height = self.size
         if not (320 <= width <= 7680 and 240 <= height <= 4320):
             raise ValueError(f"size must be from 320x240 to 7680x4320 pixels, not {width}x{height}")
+        if self.profile is not None and not PROFILE_NAME.fullmatch(self.profile):
+            raise ValueError(
+                f"profile must be letters, digits, '.', '_' and '-', at most 64, not {self.profile!r}"
+            )
         if self.scale not in (1, 2):
             raise ValueError(f"scale must be 1 or 2, not {self.scale!r}")
         if self.network not in ("host", "none"):

@@ -23,13 +23,20 @@ from deskhand.errors import DesktopError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launcher:
-    """Starts what runs on one desktop. ``home`` and ``web`` are outside paths; ``env`` is all that an app gets."""
+    """Starts what runs on one desktop. ``home`` and ``web`` are outside paths; ``env`` is all that an app gets;
+    ``cookies`` the file for a profile's cookies, None without a profile."""
 
     household: Household
     env: Mapping[str, str]
     home: str
     web: str
     sandbox: Sandbox | None = None
+    cookies: str | None = None
+
+    @property
+    def shares(self) -> tuple[str, ...]:
+        """What of the user's is visible in the box; empty without one."""
+        return tuple(share.path for share in self.sandbox.shares) if self.sandbox is not None else ()
 
     def start(self, argv: Sequence[str]) -> int:
         """Start a program; the pid, outside, of the top of its process tree. DesktopError when it cannot start."""
@@ -72,4 +79,5 @@ class Launcher:
             profile=profile,
             downloads=downloads,
             chromium_sandbox=uses_own_sandbox(),
+            cookies=self.cookies,
         )

@@ -198,7 +198,14 @@ class _Start:
             box.prepare()
         else:
             self._nest.household.leash()
-        return Launcher(household=self._nest.household, env=env, home=self._home, web=self._web, sandbox=box)
+        return Launcher(
+            household=self._nest.household,
+            env=env,
+            home=self._home,
+            web=self._web,
+            sandbox=box,
+            cookies=self._profile.cookies if self._profile else None,
+        )
 
     def _window_manager(self, display: Display, launcher: Launcher) -> None:
         """In a box like any app: it takes requests from every client of the display."""

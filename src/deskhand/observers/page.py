@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from deskhand.errors import DesktopError, MissingPart, TargetError, ToolError
 from deskhand.messages import Node, WindowInfo
+from deskhand.observers.cookies import CookieJar
 from deskhand.observers.loading import PageWork
 from deskhand.observers.node import clean_name, comparable, quote
 from deskhand.observers.page_errors import first_line, quiet, translated
@@ -44,6 +45,8 @@ class Command(Protocol):
     def downloads(self) -> str: ...
     @property
     def chromium_sandbox(self) -> bool: ...
+    @property
+    def cookies(self) -> str | None: ...
 
 
 class Browser:
@@ -55,6 +58,7 @@ class Browser:
         self._profile = ""
         self._downloads_dir = ""
         self._tabs: Tabs | None = None
+        self._jar: CookieJar | None = None
         self.work = PageWork()
         """Whether pages are loading something: for the settle engine."""
         self._pids: dict[int, bool] = {}
@@ -101,14 +105,22 @@ class Browser:
         self._context.on("close", self._closed)
         self.work.watch(self._context)
         self._tabs = Tabs(self._context, command.downloads)
+        if command.cookies is not None:
+            self._jar = CookieJar(self._context, command.cookies)
+            await self._jar.start()
 
     async def aclose(self) -> None:
         """Close the browser and the driver. Idempotent, bounded."""
         if self._tabs is not None:
             self._tabs.end()
+        jar, self._jar = self._jar, None
         context, self._context = self._context, None
         playwright, self._playwright = self._playwright, None
-        for ending in (context.close if context else None, playwright.stop if playwright else None):
+        for ending in (
+            jar.aclose if jar else None,
+            context.close if context else None,
+            playwright.stop if playwright else None,
+        ):
             if ending is not None:
                 task = asyncio.ensure_future(quiet(ending()))
                 await asyncio.wait({task}, timeout=3.0)
