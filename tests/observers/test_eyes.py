@@ -58,7 +58,7 @@ async def test_a_new_window_is_shown_whole_and_a_closed_one_named(seen: Seen) ->
     assert 'textbox "Name"' in opened
     seen.click(await seen.one("button[name='Cancel']"))
     await seen.until("dialog", there=False)
-    assert '- dialog "zenity" closed' in (await seen.eyes.look_again()).text
+    assert 'gone: dialog "zenity" (closed)' in (await seen.eyes.look_again()).text
 
 
 async def test_refs_are_resolved_live_and_moved_elements_say_so(seen: Seen) -> None:

@@ -131,10 +131,34 @@ def test_what_is_shown_in_quotes_can_be_put_into_a_selector() -> None:
         "back\\slash",
         "bidi \u202e exe",
         "tab and\u2028line",
+        "back\\next",
         "emoji 👩\u200d💻",
     ):
         tree = (n("button", name),)
         assert found(f"button[name={quote(name)}]", tree) == [f"button {name}"]
+
+
+def test_line_breaks_and_tabs_are_written_as_letters_in_quotes_and_shown_so() -> None:
+    tree = (
+        n(
+            "group",
+            "",
+            n("textbox", "List", value="milk\na\tbread"),
+            n("textbox", "Other", value="milknatbread"),
+        ),
+    )
+    assert quote("milk\na\tbread") == r'"milk\na\tbread"'
+    assert found(r"textbox[value='milk\na\tbread']", tree) == ["textbox List"]
+    assert found(r"group:has-text('milk\na')", tree) == ["group"]
+    assert found(r"textbox:not([value*='a\tb'])", tree) == ["textbox Other"]
+    assert found(r"textbox[value*='k\a a']", tree) == ["textbox List"]
+
+
+def test_a_dialog_that_is_a_window_of_its_own_is_a_window() -> None:
+    tree = (n("window", "Notes", n("dialog", "Inside")), n("dialog", "Save?"), n("alertdialog", "Sure?"))
+    assert found("window", tree) == ["window Notes", "dialog Save?", "alertdialog Sure?"]
+    assert found("window[name='Save?']", tree) == ["dialog Save?"]
+    assert found("dialog", tree) == ["dialog Inside", "dialog Save?"]
 
 
 def test_a_selector_too_long_to_mean_anything_is_refused() -> None:

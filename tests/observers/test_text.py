@@ -126,7 +126,7 @@ def test_a_diff_tells_what_appeared_and_where() -> None:
 
 
 def test_a_diff_tells_what_vanished_once() -> None:
-    assert diff(FORM, edited(FORM, "menuitem", "File", None)) == '- menuitem "File" (in window "Order")'
+    assert diff(FORM, edited(FORM, "menuitem", "File", None)) == 'gone: menuitem "File" (in window "Order")'
 
 
 def test_a_renamed_element_without_identity_is_a_change_not_two() -> None:

@@ -64,7 +64,7 @@ def compare(old: Sequence[Node], new: Sequence[Node]) -> Delta:
 def diff(old: Sequence[Node], new: Sequence[Node], *, limit_chars: int = LIMIT_CHARS) -> str:
     """`compare` as text with refs, at most ``limit_chars`` characters (at least 200); empty when nothing is different.
 
-    ``+`` is new, ``-`` is gone, ``~`` is changed (with what it was).
+    ``+`` is new, ``~`` is changed (with what it was), ``gone:`` is no longer there.
     """
     delta = compare(old, new)
     blocks = [f"~ {_change(was, now)}" for was, now in delta.changed]
@@ -74,7 +74,7 @@ def diff(old: Sequence[Node], new: Sequence[Node], *, limit_chars: int = LIMIT_C
             lines[0] = f"+ {lines[0].removeprefix('- ')}{_inside(holder)}"
             blocks.append("\n".join(lines))
     for node, holder in delta.vanished:
-        blocks.append(f"- {describe(node)}{_inside(holder)}")
+        blocks.append(f"gone: {describe(node)}{_inside(holder)}")
     return _bounded(blocks, max(200, limit_chars))
 
 

@@ -132,7 +132,7 @@ class Eyes:
         ]:
             gone = self._seen.pop(key)
             if gone.source == "native":
-                body.append(f"- {gone.role} {quote(gone.name, 80)} closed")
+                body.append(f"gone: {gone.role} {quote(gone.name, 80)} (closed)")
         body = [part for part in body if part]
         image = await self._picture(None, unless_same=True) if kind == "screen" else None
         if not body and not lines and image is None:

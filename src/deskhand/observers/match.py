@@ -16,6 +16,8 @@ from deskhand.observers.roles import spellings
 STATE_NAMES: Final = frozenset(STATES | {"enabled", "visible"})
 """What may stand alone in brackets."""
 
+_OWN_WINDOWS: Final = frozenset({"dialog", "alertdialog"})
+
 _Test: TypeAlias = Callable[[int], bool]
 
 
@@ -89,11 +91,9 @@ def _test(simple: Any, flat: Flat) -> _Test:
     nodes = flat.nodes
     match simple:
         case css.LocalNameSelector():
-            wanted = simple.lower_local_name
-            return lambda i: nodes[i].role == wanted
+            return _role_test(frozenset({simple.lower_local_name}), flat)
         case Roles():
-            roles = simple.roles
-            return lambda i: nodes[i].role in roles
+            return _role_test(simple.roles, flat)
         case css.AttributeSelector():
             holds = _attribute_test(simple)
             return lambda i: holds(nodes[i])
@@ -108,6 +108,14 @@ def _test(simple: Any, flat: Flat) -> _Test:
         case css.MatchesAnySelector() | css.SpecificityAdjustmentSelector():
             return _any(simple, flat).__contains__
     raise InvalidStep(f"selector: {simple!r} is not used here")
+
+
+def _role_test(roles: frozenset[str], flat: Flat) -> _Test:
+    """Whether a node is of one of these roles. A dialog that is a window of its own is a window, too."""
+    nodes, parent = flat.nodes, flat.parent
+    if "window" in roles:
+        return lambda i: nodes[i].role in roles or (parent[i] < 0 and nodes[i].role in _OWN_WINDOWS)
+    return lambda i: nodes[i].role in roles
 
 
 def _any(simple: Any, flat: Flat) -> set[int]:

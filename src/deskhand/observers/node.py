@@ -46,6 +46,7 @@ CONTAINERS: Final = frozenset({"generic", "group", "none", "presentation", "rowg
 
 _JOINERS = "\u200c\u200d"  # of scripts and emoji: without them the words are other words
 _MARKS = "\u00ad\u061c\u200b\u200e\u200f\ufeff"  # seen by nobody, and not compared (see `normalise`)
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 _SPACES = re.compile(r"\s+")
 _LINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
@@ -82,9 +83,10 @@ def comparable(text: str) -> str:
 
 
 def quote(text: str, limit: int = 200) -> str:
-    """``text`` in double quotes, as a CSS string: nothing in it can end the quotes, break the line or reorder it.
+    """``text`` in double quotes, as selectors take it: nothing in it can end the quotes, break the line or reorder it.
 
-    So a quoted name can be put into a selector as it stands. Cut in the middle to about ``limit`` characters with
+    A line break is ``\\n``, a tab ``\\t``, anything else that cannot be seen a CSS escape. So a quoted name can be put
+    into a selector as it stands. Cut in the middle to about ``limit`` characters with
     ``…`` (the selector then needs ``^=``).
     """
     if len(text) > limit:
@@ -95,8 +97,8 @@ def quote(text: str, limit: int = 200) -> str:
 
 
 def _escape(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
+    if char in _ESCAPES:
+        return _ESCAPES[char]
     if char == " " or char.isprintable() or char in _JOINERS:
         return char
     if char in _MARKS:

@@ -4,8 +4,9 @@ Why cssselect2 (on tinycss2): it is maintained, tiny, pure Python, and its token
 an error can point at the character. soupsieve reports no positions and needs an HTML library. Matching is ours, because
 the tree is not HTML.
 
-Beyond CSS: a role may be spelled as AT-SPI spells it (``push button[name='Save']``), and a whole selector may be
-gptme's ``push button:Save`` (role, colon, name; case does not matter).
+Beyond CSS: a role may be spelled as AT-SPI spells it (``push button[name='Save']``), a whole selector may be gptme's
+``push button:Save`` (role, colon, name; case does not matter), ``\\n`` and ``\\t`` in a string are a line break and a
+tab, and ``window`` means the dialogs that are windows of their own as well.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ _NOT_NAMES: Final = frozenset(
 """What after a colon is meant as a CSS pseudo-class, not as gptme's name: said to be unknown, not looked for."""
 _OPERATORS: Final = ("=", "^=", "$=", "*=", "~=")
 _ONE_WORD: Final = {"radio button"}
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_MARK: Final = "\ufdd0"
+"""Stands in for a backslash where CSS would drop it; no text has it (a noncharacter of Unicode)."""
 _GPTME: Final = re.compile(r"\s*([A-Za-z][A-Za-z _-]*?)\s*:(?!:)(.*)", re.DOTALL)
 
 
@@ -73,7 +77,7 @@ def parse_selector(text: str) -> Selector:
         return Selector(text, (spoken,))
     source = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     try:
-        tokens = _checked(tinycss2.parse_component_value_list(source, skip_comments=True), source)
+        tokens = _checked(_tokens(source), source)
         parsed = [each.parsed_tree for each in css.parse(tokens)]
     except css.SelectorError as error:
         token, message = (*error.args, "")[:2]
@@ -127,6 +131,19 @@ def _string(text: str) -> str:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
+def _tokens(source: str) -> list[Any]:
+    """The tokens of a selector whose strings may say ``\\n`` and ``\\t``; CSS alone reads these as plain letters."""
+    marked = _ESCAPE.sub(lambda found: _MARK + found[1] if found[1] in "nt" else found[0], source)
+    tokens: list[Any] = tinycss2.parse_component_value_list(marked, skip_comments=True)
+    stack = list(tokens)
+    while stack:
+        token = stack.pop()
+        if token.type == "string":
+            token.value = token.value.replace(_MARK + "n", "\n").replace(_MARK + "t", "\t")
+        stack.extend(getattr(token, "content", None) or getattr(token, "arguments", None) or ())
+    return tokens
+
+
 def _gptme(text: str) -> Any | None:
     """gptme's ``role:name``, as the tree that `css` would build, or None when ``text`` is not of that form."""
     found = _GPTME.fullmatch(text)
@@ -146,7 +163,7 @@ def _checked(tokens: Sequence[Any], source: str) -> list[Any]:
         token = rest.pop(0)
         before = out[-1] if out else None
         if token.type == "error":
-            _fail(source, token, f"{token.message}; inside quotes write \\a for a line break")
+            _fail(source, token, f"{token.message}; inside quotes write \\n for a line break")
         elif token.type == "ident" and before != ":":
             token = _role_word(token, rest, source)
         elif token.type == "[] block":
@@ -229,7 +246,7 @@ def _check_attribute(block: Any, source: str) -> None:
         _fail(source, operator, f"a quoted value is missing after {operator.value}")
     value = inner[2]
     if value.type == "error":
-        _fail(source, value, f"{value.message}; inside quotes write \\a for a line break")
+        _fail(source, value, f"{value.message}; inside quotes write \\n for a line break")
     if value.type == "number":
         place = block.content.index(value)
         block.content[place] = tinycss2.ast.StringToken(
