@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from deskhand.config import load_settings
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 
@@ -140,3 +142,14 @@ def test_the_pytest_example_passes(tmp_path: Path) -> None:
 def test_every_example_is_run_here() -> None:
     text = Path(__file__).read_text()
     assert [path.name for path in (ROOT / "examples").glob("*.py") if f'"{path.name}"' not in text] == []
+
+
+@pytest.mark.parametrize("page", ["settings.md", "computers.md"])
+def test_the_settings_that_the_docs_show_are_settings(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [block] = [block for block in _blocks("toml") if block.page == page]
+    (tmp_path / "config.toml").write_text(block.text)
+    monkeypatch.setenv("DESKHAND_CONFIG", str(tmp_path / "config.toml"))
+    load_settings.cache_clear()
+    assert set(tomllib.loads(block.text)) <= load_settings().model_fields_set

@@ -6,9 +6,9 @@ import os
 import shlex
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -44,6 +44,14 @@ class SettleSettings(BaseModel):
     kinds: dict[str, KindSettings] = Field(default_factory=dict)
 
 
+Words = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: shlex.split(value) if isinstance(value, str) else value),
+    Field(min_length=1),
+]
+"""A command: a list of words, or a string that is read like a shell's (no shell runs it)."""
+
+
 class ComputerSettings(BaseModel):
     """Another computer that tasks can run on.
 
@@ -53,17 +61,14 @@ class ComputerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    command: tuple[str, ...] = Field(min_length=1)
+    command: Words
     keys: Literal["theirs", "caller"] = "theirs"
 
     @model_validator(mode="before")
     @classmethod
-    def _words(cls, value: Any) -> Any:
+    def _command(cls, value: Any) -> Any:
         """A plain string is the command."""
-        entry = {"command": value} if isinstance(value, str | list | tuple) else value
-        if isinstance(entry, dict) and isinstance(entry.get("command"), str):
-            entry = {**entry, "command": shlex.split(entry["command"])}
-        return entry
+        return {"command": value} if isinstance(value, str | list | tuple) else value
 
 
 class Settings(BaseSettings):
@@ -83,6 +88,8 @@ class Settings(BaseSettings):
     """Longest edge, in pixels, of a picture sent to a model."""
     computers: dict[str, ComputerSettings] = Field(default_factory=dict)
     """Other computers by name, for ``computer="NAME"``."""
+    hooks: dict[Literal["start", "question", "end"], Words] = Field(default_factory=dict)
+    """Commands run when a task starts, asks, and ends, with a JSON object on standard input."""
     risk_words: tuple[str, ...] = ()
     """Words, besides the built-in list, that make pressing what carries them sensitive."""
 

@@ -26,12 +26,18 @@ class CallerGone(DeskhandError):
 class Link:
     """The connection to whoever follows this task at the moment: the caller, or one who resumed it.
 
-    ``on_cancel(by)`` is called when the other end asks to stop, ``on_gone()`` when it closed. Frames to nobody are
-    dropped: the log has everything.
+    ``on_cancel(by)`` is called when the other end asks to stop, ``on_gone()`` when it closed,
+    ``on_ask(payload)`` when a person is asked. Frames to nobody are dropped: the log has everything.
     """
 
-    def __init__(self, *, on_cancel: Callable[[str], None], on_gone: Callable[[], None]) -> None:
-        self._on_cancel, self._on_gone = on_cancel, on_gone
+    def __init__(
+        self,
+        *,
+        on_cancel: Callable[[str], None],
+        on_gone: Callable[[], None],
+        on_ask: Callable[[Json], None] = lambda payload: None,
+    ) -> None:
+        self._on_cancel, self._on_gone, self._on_ask = on_cancel, on_gone, on_ask
         self._writer: asyncio.StreamWriter | None = None
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[AnswerFrame]] = {}
@@ -75,6 +81,8 @@ class Link:
         """Ask the other end; `CallerGone` when nobody is there, StopTask when its callback failed."""
         if self._writer is None:
             raise CallerGone("nobody follows this task")
+        if kind in ("confirm", "question"):
+            self._on_ask(payload)
         number = next(self._ids)
         future: asyncio.Future[AnswerFrame] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future

@@ -20,6 +20,7 @@ from deskhand.orchestrator.assess import JUDGED, Assessor, OpenModel, scene_of
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.consent import Gate
+from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.link import CallerGone, Link
 from deskhand.orchestrator.loop import Child
@@ -58,7 +59,7 @@ class Work:
     def __init__(self, brief: Brief, holder: DeskHolder) -> None:
         self.brief, self._holder, self.settings = brief, holder, load_settings()
         self.directory = TaskStore(Path(brief.home)).path(brief.conversation)
-        self.link = Link(on_cancel=self.cancelled, on_gone=self.left)
+        self.link = Link(on_cancel=self.cancelled, on_gone=self.left, on_ask=self.asked)
         self.meter = Meter(brief.limits, brief.deadline, brief.timeout)
         self.model_name = brief.model_name or brief.model
         self.computer = brief.computer if isinstance(brief.computer, str) else "private"
@@ -163,6 +164,18 @@ class Work:
         """Send an audit event up, from whichever thread wrote it."""
         self._loop.call_soon_threadsafe(self.link.send, EventFrame(event=event))
 
+    def asked(self, payload: Json) -> None:
+        self.hook("question", question=payload.get("question"), kind=payload.get("kind"))
+
+    def hook(self, name: HookName, **facts: Any) -> None:
+        """Run the user's command for this moment."""
+        known = {
+            "conversation": self.brief.conversation,
+            "logdir": str(self.directory),
+            "goal": self.brief.goal,
+        }
+        run_hook(self.settings.hooks, name, self.record.log.scrub_json({**known, **facts}))
+
     def write_start(self) -> None:
         brief = self.brief
         self.record.log.write(
@@ -179,6 +192,7 @@ class Work:
             limits=brief.limits,
             policy=brief.policy.model_dump(exclude_defaults=True) or None,
         )
+        self.hook("start", model=self.model_name, computer=self.computer)
 
     async def child(self) -> Outcome:
         """Open or take over the desktop, wake the model, and let the child work."""
@@ -406,6 +420,7 @@ class Work:
         status["audit_hash"] = event["hash"]
         scrubbed = self.record.log.scrub_json(status)
         write_private(self.directory / "result.json", json.dumps(scrubbed, indent=1))
+        self.hook("end", **scrubbed)
         self.over.set()  # from here on, a caller that leaves takes nothing with it
         # In line behind the events, which other threads may have put there.
         frame = StatusFrame(status=scrubbed, lease=self.lease())
