@@ -10,8 +10,9 @@ import pytest
 from deskhand.messages import Words
 from deskhand.orchestrator.judge import Case, judge
 from deskhand.orchestrator.models.scripted import ScriptedModel
+from deskhand.orchestrator.named import Claim
 from deskhand.orchestrator.untrusted import CLOSE, envelope
-from deskhand.orchestrator.weigh import Claim, doubts
+from deskhand.orchestrator.weigh import doubts
 from deskhand.orchestrator.witness import Scene, Witness
 from deskhand.tools.fake import Element, World, open_fake_desk
 

@@ -13,16 +13,20 @@ from deskhand.messages import Image, Model
 from deskhand.orchestrator.brief import Brief
 from deskhand.orchestrator.judge import Case, Judgement, judge
 from deskhand.orchestrator.limits import Meter
+from deskhand.orchestrator.named import Claim
 from deskhand.orchestrator.record import Record
 from deskhand.orchestrator.signs import contradictions
 from deskhand.orchestrator.verify import CheckOutput, Verification, verify
-from deskhand.orchestrator.weigh import Claim, doubts
+from deskhand.orchestrator.weigh import doubts
 from deskhand.orchestrator.witness import Scene, Witness
 from deskhand.tools.arguments import Finish
 from deskhand.tools.desk import Desk
 
 LASTING: Final = 1.0
-"""Seconds after the last act that its effect must have lasted: a switch that a server refuses springs back in it."""
+"""Seconds after the last act that its effect must have lasted."""
+
+LASTING_ON_A_PAGE: Final = 1.8
+"""The same where a server may have a say in it: what it refuses springs back when its answer is there."""
 
 PATIENCE: Final = 4.0
 """Seconds that a screen which says it is still at work is given to come to an end."""
@@ -61,6 +65,7 @@ class Assessor:
         self._meter, self._record = meter, record
         self._open_model, self._check_output = open_model, check_output
         self._result = ""
+        self._since: list[Scene] = []
 
     async def check(self, claim: Finish) -> Verification:
         """The verdict on one claim."""
@@ -81,18 +86,24 @@ class Assessor:
 
     async def _let_last(self) -> None:
         """Wait until what the last act did has lasted for a while, and what is still at work has ended."""
+        self._since = [Scene(roots=roots) for roots in self._desk.looks_since(self._witness.last_act)]
         start = time.monotonic()
         settling = self._desk.workspace.settling
         while self._witness.acts and (left := self._meter.remaining()) > 1:
+            scene = await scene_of(self._desk)
+            self._since.append(scene)
             now = time.monotonic()
-            if now - self._witness.last_act >= LASTING and (
-                now - start > PATIENCE or not self._at_work(await scene_of(self._desk))
-            ):
+            lasting = LASTING_ON_A_PAGE if any(root.source == "page" for root in scene.roots) else LASTING
+            rest = lasting - (now - self._witness.last_act)
+            if rest <= 0 and (now - start > PATIENCE or not self._at_work(scene)):
+                self._since.pop()  # it is the one that counts, and will be looked at anew
                 return
-            wait = min(left, max(0.05, LASTING - (now - self._witness.last_act)), LASTING)
-            await asyncio.to_thread(settling.wait_painted, wait)
+            await asyncio.to_thread(settling.wait_painted, min(left, max(0.05, rest), LASTING))
 
     def _at_work(self, now: Scene) -> bool:
+        browser = self._desk.workspace.browser
+        if browser is not None and browser.running and browser.work():
+            return True
         befores = self._witness.befores()
         if not befores:
             return False
@@ -107,7 +118,7 @@ class Assessor:
             result=self._result,
             evidence=tuple(evidence),
         )
-        return doubts(claim, self._witness, await scene_of(self._desk))
+        return doubts(claim, self._witness, await scene_of(self._desk), self._since)
 
     async def _judge(self) -> Judgement:
         """A second look by a model that knows nothing of the child. Its cost counts; it is no step of the child's."""

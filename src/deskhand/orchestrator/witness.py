@@ -10,6 +10,7 @@ from typing import Final
 from deskhand.errors import Effect
 from deskhand.messages import Image, Json, Node, StepReport, Target
 from deskhand.observers.node import flatten, text_of, walk
+from deskhand.orchestrator.signs import signature
 
 _LOOKS_ONLY: Final = frozenset("scroll move wait check focus expand observe".split())
 """Kinds of step that change nothing but what is in view."""
@@ -41,13 +42,14 @@ class Scene:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
     """One step that was carried out. ``before`` is None when it never came to that; ``around`` is the text of the row
-    or group that its target stands in."""
+    or group that its target stands in, ``said`` what a dialog that it answered had said."""
 
     step: Json
     effect: Effect
     target: Target | None = None
     before: Scene | None = None
     around: str = ""
+    said: str = ""
 
     @property
     def kind(self) -> str:
@@ -71,7 +73,12 @@ class Act:
     @property
     def passes_by(self) -> bool:
         """Whether what counts may have happened before it: it only goes somewhere, or closes what was in the way."""
-        if self.kind in _GOES_SOMEWHERE or self.enters_text:
+        return self.kind in _GOES_SOMEWHERE or self.enters_text or self.dismisses
+
+    @property
+    def dismisses(self) -> bool:
+        """Whether it may do no more than close a message."""
+        if self.kind == "dialog":
             return True
         return self.target is not None and self.target.name.strip().casefold() in _DISMISSES
 
@@ -140,6 +147,7 @@ class Witness:
                 target=report.target,
                 before=scene,
                 around=self._around,
+                said=report.message if report.step.get("kind") == "dialog" else "",
             )
         )
         self._around = ""
@@ -147,17 +155,43 @@ class Witness:
 
     def befores(self) -> list[Scene]:
         """The scenes before the last act that counts, and before those that it may only have followed up."""
-        scenes: list[Scene] = []
+        return [act.before for act in self._tail() if act.before is not None]
+
+    def dismissed(self) -> list[str]:
+        """What the messages said that were closed since the last act that counts."""
+        return [said for act in self._tail() if act.dismisses and (said := act.said or act.around)]
+
+    def passed_by(self) -> frozenset[tuple[str, str, str]]:
+        """The dialogs that were there before the last act that counts and that it took place beside."""
+        tail = self._tail()
+        if not tail or tail[0].target is None or tail[0].before is None:
+            return frozenset()
+        return frozenset(
+            signature(node)
+            for node in walk(tail[0].before.roots)
+            if node.role in ("dialog", "alertdialog")
+            and "modal" not in node.states
+            and node.source == "page"
+            and not any(_is_target(each, tail[0].target) for each in walk(node.children))
+        )
+
+    def _tail(self) -> list[Act]:
+        acts: list[Act] = []
         run_of_text = False
         for act in reversed([act for act in self.acts if act.commits and not act.failed and act.before]):
             if run_of_text and not act.enters_text:
                 break
-            assert act.before is not None
-            scenes.append(act.before)
+            acts.append(act)
             if not act.passes_by:
                 break
             run_of_text = act.enters_text
-        return scenes
+        return acts
+
+
+def _is_target(node: Node, target: Target) -> bool:
+    if node.ref and target.ref:
+        return node.ref == target.ref
+    return (node.role, node.name) == (target.role, target.name)
 
 
 def _meant(target: Target | None, roots: Sequence[Node]) -> Node | None:

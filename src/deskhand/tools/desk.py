@@ -8,6 +8,7 @@ import dataclasses
 import inspect
 import itertools
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final
@@ -58,7 +59,7 @@ class Desk:
         self._acting = asyncio.Lock()
         self._recorder: Recorder | None = None
         self._numbers = itertools.count(1)
-        self._looks: list[tuple[Node, ...]] = []
+        self._looks: list[tuple[float, tuple[Node, ...]]] = []
 
     @property
     def desktop(self) -> Desktop:
@@ -139,7 +140,7 @@ class Desk:
             found = await self._wait(selector, state, timeout)
         except TargetError as error:
             return str(error), False
-        roots = self._looks[-1] if self._looks else ()
+        roots = self._looks[-1][1] if self._looks else ()
         return "\n".join(f"- {place_of(node, roots)}" for node in found[:10]) or f"{selector} is absent", True
 
     async def screenshot(self, region: Rect | None = None) -> Image:
@@ -166,6 +167,10 @@ class Desk:
         seen = await self.workspace.senses.look_again()
         self._remember_look(seen.roots)
         return seen
+
+    def looks_since(self, moment: float) -> list[tuple[Node, ...]]:
+        """The trees that were seen after ``moment`` (`time.monotonic`), oldest first, as far as they are remembered."""
+        return [roots for when, roots in self._looks if when > moment]
 
     async def windows(self) -> Sequence[WindowInfo]:
         """The windows, topmost first."""
@@ -204,7 +209,7 @@ class Desk:
 
         ``absent:`` holds only of what was seen here before. Nothing is true of empty or meaningless evidence.
         """
-        before = list(self._looks)
+        before = [look for _, look in self._looks]
         roots = await self._roots()
         titles = [window.title for window in await self.windows()]
         if not proofs.holds(evidence, roots, titles):
@@ -257,7 +262,7 @@ class Desk:
 
     def _remember_look(self, roots: tuple[Node, ...]) -> None:
         if roots:
-            self._looks.append(roots)
+            self._looks.append((time.monotonic(), roots))
             del self._looks[:-REMEMBERED_LOOKS]
 
 

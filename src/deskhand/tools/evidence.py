@@ -28,6 +28,10 @@ _TELLING: Final = re.compile(
 )
 
 
+_ROLE_AND_NAME: Final = re.compile(r"\s*[A-Za-z][A-Za-z _-]*:\s*\w[^\[\]]*$")
+"""A selector in gptme's spelling, ``push button:Save``; a page may say ``Status: packed``, too."""
+
+
 def is_telling(selector: str) -> bool:
     """Whether a selector says something: a bare role (``button``, ``*``) holds on nearly any screen."""
     return _TELLING.search(selector) is not None
@@ -46,9 +50,11 @@ def holds(evidence: str, roots: Sequence[Node], titles: Sequence[str] = ()) -> b
     quoted = _unquoted(text)
     if quoted is None and is_telling(text):
         try:
-            return any(_is_visible(node) for node in parse_selector(text).match(roots))
+            found = any(_is_visible(node) for node in parse_selector(text).match(roots))
         except InvalidStep:
-            pass  # not a selector after all: `Total [name=3]` may be what a page says
+            found = False  # not a selector after all: `Total [name=3]` may be what a page says
+        if found or not _ROLE_AND_NAME.match(text):
+            return found
     return _is_quoted(text if quoted is None else quoted, roots, titles)
 
 
