@@ -15,6 +15,9 @@ from deskhand.messages import Image, Model, ToolResult, ToolSpec, Words
 
 Make: TypeAlias = Callable[..., Model]
 
+BOTH_WAYS = ("streamed", "whole")
+"""As ``REPLIES`` of a module: its tests run once with replies as events and once with replies in one piece."""
+
 RULES = Words(role="system", text="You are a hand.")
 BRIEF = Words(role="user", text="Do it")
 TOOL = ToolSpec(

@@ -16,6 +16,9 @@ A reply is a dict; every field is optional:
 - ``raw``: a body as it stands; ``body``: one given as JSON
 - ``hang``: seconds of silence first
 - ``drop``: True: the connection breaks in the middle of the reply
+- ``stall``: seconds of silence in the middle of a streamed reply, after which the rest comes
+- ``cut``: this many of the last events of a streamed reply are left out, and the reply ends in order
+- ``event``: an event in the middle of a streamed reply, as JSON
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from wire_formats import FORMATS, error_body, event_bytes
+from wire_formats import FORMATS, Events, error_body, event_bytes
 
 Json: TypeAlias = dict[str, Any]
 Script: TypeAlias = "Iterable[Json] | Callable[[Request], Json]"
@@ -54,7 +57,13 @@ class Request:
 
 
 class Wire:
-    """The server, on a free port of loopback, while the ``with`` block runs."""
+    """The server, on a free port of loopback, while the ``with`` block runs.
+
+    ``plain``: it answers in one piece whatever it is asked for. ``connections`` counts those that were made.
+    """
+
+    plain = False
+    connections = 0
 
     def __init__(self, script: Script = ()) -> None:
         self.requests: list[Request] = []
@@ -119,13 +128,13 @@ class Wire:
             reply = self._next(request)
         if reply is None:
             reply = {"http": 400, "message": "the script is used up"}
-        if reply.get("hang") and self._silence(handler, request, float(reply["hang"])):
+        if reply.get("hang") and self.silence(handler, request, float(reply["hang"])):
             return
         if not reply.keys() - {"hang"}:
             return
         handler.play(request, reply)
 
-    def _silence(self, handler: _Handler, request: Request, seconds: float) -> bool:
+    def silence(self, handler: _Handler, request: Request, seconds: float) -> bool:
         """Say nothing for a while; True when the client is gone, or this server is."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not self._ending.is_set():
@@ -148,6 +157,10 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.wire.connections += 1
 
     def log_message(self, *_: Any) -> None:
         """Nothing: the requests are kept."""
@@ -172,8 +185,9 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             whole, events = encode(request, reply)
             data = json.dumps(whole).encode()
-            if request.body.get("stream"):
-                kind, data = "text/event-stream", b"".join(map(event_bytes, events))
+            if request.body.get("stream") and not self.server.wire.plain:
+                self.stream(request, reply, events)
+                return
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
@@ -185,6 +199,26 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self.wfile.write(data)
+
+    def stream(self, request: Request, reply: Json, events: Events) -> None:
+        """Send a reply event by event, each in a chunk of its own."""
+        if "event" in reply:
+            events = [*events[: len(events) // 2], ("", reply["event"]), *events[len(events) // 2 :]]
+        events = events[: len(events) - int(reply.get("cut", 0))]
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for number, event in enumerate(events):
+            if number == len(events) // 2:
+                if reply.get("drop"):
+                    self.close_connection = True
+                    return
+                if reply.get("stall") and self.server.wire.silence(self, request, float(reply["stall"])):
+                    return
+            data = event_bytes(event)
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.write(b"0\r\n\r\n")
 
 
 # --- doors -------------------------------------------------------------------------------------------------------

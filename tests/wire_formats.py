@@ -19,6 +19,9 @@ class Asked(Protocol):
     def number(self) -> int: ...
 
 
+PIECE = 24
+"""Characters of each delta of a streamed reply."""
+
 _STOPS = {
     "end": ("end_turn", "stop", None),
     "calls": ("tool_use", "tool_calls", None),
@@ -38,6 +41,10 @@ def error_body(path: str, reply: Json) -> Json:
     if path.startswith("/v1/messages"):
         return {"type": "error", "error": {"type": code or "api_error", "message": message}}
     return {"error": {"message": message, "type": "error", "code": code, "param": None}}
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[n : n + PIECE] for n in range(0, len(text), PIECE)] or [""]
 
 
 def _stop(reply: Json) -> tuple[str, str, str | None]:
@@ -100,17 +107,20 @@ def _messages_events(whole: Json) -> Events:
     for index, block in enumerate(whole["content"]):
         start, deltas = dict(block), []
         if block["type"] == "text":
-            start["text"], deltas = "", [{"type": "text_delta", "text": block["text"]}]
+            start["text"] = ""
+            deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(block["text"])]
         elif block["type"] == "thinking":
             start["thinking"] = start["signature"] = ""
-            deltas = [
-                {"type": "thinking_delta", "thinking": block["thinking"]},
-                {"type": "signature_delta", "signature": block["signature"]},
-            ]
+            deltas = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(block["thinking"])]
+            deltas.append({"type": "signature_delta", "signature": block["signature"]})
         else:
             start["input"] = {}
-            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
-        events.append(("content_block_start", {"index": index, "content_block": start}))
+            text = json.dumps(block["input"])
+            deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ["", *_pieces(text)]]
+        events += [
+            ("content_block_start", {"index": index, "content_block": start}),
+            ("ping", {}),
+        ]
         events += (("content_block_delta", {"index": index, "delta": delta}) for delta in deltas)
         events.append(("content_block_stop", {"index": index}))
     ending = {"delta": {"stop_reason": whole["stop_reason"], "stop_sequence": None}, "usage": whole["usage"]}
@@ -150,14 +160,30 @@ def _chat(request: Asked, reply: Json) -> tuple[Json, Events]:
             "prompt_tokens_details": {"cached_tokens": cached},
         },
     }
-    delta = {**message, "tool_calls": [{"index": n, **call} for n, call in enumerate(calls)]}
-    chunk = {**whole, "object": "chat.completion.chunk"}
+    return whole, _chat_events(whole, message, bool(request.body.get("stream_options")))
+
+
+def _chat_events(whole: Json, message: Json, counted: bool) -> Events:
+    """Deltas, then why it ended, then (when asked for) what it took."""
+    deltas: list[Json] = [{"role": "assistant", "content": ""}]
+    for key in ("reasoning_content", "content"):
+        deltas += ({key: piece} for piece in _pieces(message.get(key) or "") if piece)
+    for index, call in enumerate(message.get("tool_calls", [])):
+        function = call["function"]
+        deltas.append({"tool_calls": [{"index": index, **call, "function": {**function, "arguments": ""}}]})
+        deltas += (
+            {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+            for piece in _pieces(function["arguments"])
+        )
+    finish = whole["choices"][0]["finish_reason"]
+    chunk = {**whole, "object": "chat.completion.chunk", "usage": None}
     events: Events = [
-        ("", {**chunk, "usage": None, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}),
-        ("", {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}),
-        ("done", {}),
+        ("", {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in deltas
     ]
-    return whole, events
+    events.append(("", {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}))
+    if counted:
+        events.append(("", {**chunk, "choices": [], "usage": whole["usage"]}))
+    return [*events, ("done", {})]
 
 
 # --- OpenAI Responses --------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ DeskhandError
 ├── DesktopError           the desktop cannot be had or broke      → failure / desktop_error
 │   └── ComputerLost       the worker or the named computer died   → failure / computer_lost
 ├── ModelError             the provider failed                     → failure / model_error
-│   └── ModelRefused       the provider declined to go on          → failure / model_refused
+│   ├── ModelRefused       the provider declined to go on          → failure / model_refused
+│   └── ContextTooLong     the conversation does not fit its window (it is shortened, once, before this ends a task)
 ├── ToolError              told to the child as a failed result; the task goes on
 │   ├── InvalidStep        a step, key name or selector that cannot mean anything
 │   └── TargetError        the target is not there, or not what it was (carries the effect)
@@ -108,6 +109,10 @@ class ModelError(DeskhandError):
 
 class ModelRefused(ModelError):
     """The provider declined to continue this task."""
+
+
+class ContextTooLong(ModelError):
+    """The conversation is longer than the model can take."""
 
 
 class ToolError(DeskhandError):

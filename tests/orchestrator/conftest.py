@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,13 +12,27 @@ from deskhand.messages import Model
 from deskhand.orchestrator.models import make_model
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of a module that has ``REPLIES`` once for each of them."""
+    if "streamed" in metafunc.fixturenames and hasattr(metafunc.module, "REPLIES"):
+        metafunc.parametrize("streamed", metafunc.module.REPLIES, indirect=True)
+
+
 @pytest.fixture
-async def make() -> AsyncIterator[Callable[..., Model]]:
+def streamed(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What a request holds because its reply is to be streamed, and does not hold otherwise."""
+    return {} if getattr(request, "param", "streamed") == "whole" else {"stream": True}
+
+
+@pytest.fixture
+async def make(streamed: dict[str, Any]) -> AsyncIterator[Callable[..., Model]]:
     """`make_model`, with all models closed at the end."""
     made: list[Any] = []
 
-    def make_and_keep(spec: str, *args: Any, **kwargs: Any) -> Model:
-        made.append(make_model(spec, *args, **kwargs))
+    def make_and_keep(spec: str, settings: Any = None, **kwargs: Any) -> Model:
+        own = settings.models if settings is not None else {}
+        models = {"*": {"stream": bool(streamed)}, **own}
+        made.append(make_model(spec, SimpleNamespace(model=None, models=models), **kwargs))
         model: Model = made[-1]
         return model
 

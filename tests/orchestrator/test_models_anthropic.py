@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from deskhand.errors import ModelError
-from deskhand.messages import Results, ToolCall, Turn, Words
+from deskhand.messages import Json, Results, ToolCall, Turn, Words
 from deskhand.orchestrator.models.capabilities import capabilities
-from model_helpers import BRIEF, RULES, TOOL, Make, images_in, picture, result
+from model_helpers import BOTH_WAYS, BRIEF, RULES, TOOL, Make, images_in, picture, result
 from wire import Wire
 
 SONNET = "anthropic:claude-sonnet-5-5"
+REPLIES = BOTH_WAYS
 
 
 async def test_a_first_request_holds_rules_brief_picture_tools_and_cache_marks(
-    wire: Wire, make: Make
+    wire: Wire, make: Make, streamed: Json
 ) -> None:
     wire.play([{"text": "Looking."}])
     image = picture(8, 6, name="i1")
@@ -28,6 +29,7 @@ async def test_a_first_request_holds_rules_brief_picture_tools_and_cache_marks(
         {
             "model": "claude-sonnet-5-5",
             "max_tokens": 16000,
+            **streamed,
             "system": [{"type": "text", "text": "You are a hand.", "cache_control": mark}],
             "tools": [{"name": "act", "description": "Acts.", "input_schema": TOOL.schema}],
             "thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}},

@@ -10,12 +10,14 @@ from email.utils import formatdate
 import pytest
 
 from deskhand.errors import ModelError, ModelRefused
-from deskhand.messages import Words
+from deskhand.messages import Json, Words
 from deskhand.orchestrator.models import transport
-from model_helpers import BRIEF, RULES, TOOL, Make, picture
+from model_helpers import BOTH_WAYS, BRIEF, RULES, TOOL, Make, picture
 from wire import Request, Wire
 
 SPECS = ("anthropic:claude-sonnet-5-5", "openai:gpt-5.6-sol", "openai-chat:any")
+
+REPLIES = BOTH_WAYS
 
 pytestmark = pytest.mark.parametrize("spec", SPECS)
 
@@ -35,11 +37,15 @@ async def test_what_may_pass_is_asked_again(wire: Wire, make: Make, spec: str, s
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
-async def test_what_will_not_pass_is_said_at_once(wire: Wire, make: Make, spec: str, status: int) -> None:
+async def test_what_will_not_pass_is_said_at_once(
+    wire: Wire, make: Make, spec: str, status: int, streamed: Json
+) -> None:
     wire.play([{"http": status, "message": "because"}])
     with pytest.raises(ModelError, match=f"HTTP {status}") as caught:
         await make(spec, timeout=10).turn([RULES, BRIEF], [TOOL])
-    assert len(wire.requests) == 1
+    # A compatible server may mean that it cannot stream: that is tried, once.
+    tried_whole = streamed and spec.startswith("openai-chat") and status in (400, 422)
+    assert len(wire.requests) == (2 if tried_whole else 1)
     assert not caught.value.retryable
     assert ("because" in str(caught.value)) == (status != 401)
 

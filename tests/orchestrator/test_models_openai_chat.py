@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from deskhand.errors import ModelError
-from deskhand.messages import Results, ToolCall, Turn, Words
-from model_helpers import BRIEF, RULES, TOOL, Make, picture, result
+from deskhand.messages import Json, Results, ToolCall, Turn, Words
+from model_helpers import BOTH_WAYS, BRIEF, RULES, TOOL, Make, picture, result
 from wire import Request, Wire
 
 LOCAL = "openai-chat:qwen/some-model:7b"
+REPLIES = BOTH_WAYS
 
 
-async def test_a_whole_exchange_with_pictures_after_the_tool_messages(wire: Wire, make: Make) -> None:
+async def test_a_whole_exchange_with_pictures_after_the_tool_messages(
+    wire: Wire, make: Make, streamed: Json
+) -> None:
     calls = [{"name": "act", "input": {"n": 1}}, {"name": "act", "input": {"n": 2}}]
     wire.play([{"text": "Two.", "thinking": "Hm.", "calls": calls}, {"text": "Done."}])
     model = make(LOCAL)
@@ -34,6 +37,8 @@ async def test_a_whole_exchange_with_pictures_after_the_tool_messages(wire: Wire
     assert wire.requests[1].headers["authorization"] == "Bearer any"
     assert wire.bodies[1] == {
         "model": "qwen/some-model:7b",
+        **streamed,
+        **({"stream_options": {"include_usage": True}} if streamed else {}),
         "messages": [
             {"role": "system", "content": "You are a hand."},
             {"role": "user", "content": "Do it"},
@@ -77,8 +82,7 @@ def _blind(request: Request) -> dict[str, Any]:
 
 
 async def test_a_server_without_vision_gets_the_same_in_text_and_is_not_shown_pictures_again(
-    wire: Wire,
-    make: Make,
+    wire: Wire, make: Make, streamed: Json
 ) -> None:
     wire.play(_blind)
     model = make(LOCAL)
@@ -87,9 +91,11 @@ async def test_a_server_without_vision_gets_the_same_in_text_and_is_not_shown_pi
     assert turn.text == "ok"
     assert turn.usage.images == 0
     said = "Look\n\n[image i1, 8x6, was left out: this model cannot see images]"
-    assert wire.bodies[1]["messages"][1] == {"role": "user", "content": said}
+    assert wire.bodies[-1]["messages"][1] == {"role": "user", "content": said}
+    tried = len(wire.requests)
     await model.turn(transcript, [TOOL])
-    assert len(wire.requests) == 3
+    assert len(wire.requests) == tried + 1
+    assert wire.bodies[-1].get("stream", False) == bool(streamed)
 
 
 async def test_an_error_that_pictures_did_not_cause_stays_an_error(wire: Wire, make: Make) -> None:
@@ -252,3 +258,30 @@ async def test_a_turn_of_another_model_is_rebuilt(wire: Wire, make: Make) -> Non
     await make(LOCAL).turn([RULES, BRIEF, turn, Results(results=(result("c", "a"),))], [TOOL])
     call = {"id": "c", "type": "function", "function": {"name": "act", "arguments": '{"n": 1}'}}
     assert wire.bodies[0]["messages"][2] == {"role": "assistant", "content": "Hi", "tool_calls": [call]}
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    if "stream" in request.body:
+        return {"http": 400, "message": "unknown field"}
+    return {"text": "ok", "usage": {"input": 7}}
+
+
+async def test_a_server_that_cannot_stream_is_asked_for_whole_replies_from_then_on(
+    wire: Wire, make: Make, streamed: Json
+) -> None:
+    wire.play(_plain)
+    model = make(LOCAL)
+    transcript = [RULES, Words(role="user", text="Look", images=(picture(8, 6, name="i1"),))]
+    turns = [await model.turn(transcript, [TOOL]), await model.turn(transcript, [TOOL])]
+    assert [(turn.text, turn.usage.input_tokens, turn.usage.images) for turn in turns] == [("ok", 7, 1)] * 2
+    assert len(wire.requests) == 2 + bool(streamed)
+
+
+async def test_a_server_that_can_neither_stream_nor_see_is_asked_for_neither(wire: Wire, make: Make) -> None:
+    wire.play(lambda request: _plain(request) if "stream" in request.body else _blind(request))
+    model = make(LOCAL)
+    transcript = [RULES, Words(role="user", text="Look", images=(picture(8, 6, name="i1"),))]
+    assert (await model.turn(transcript, [TOOL])).text == "ok"
+    asked = len(wire.requests)
+    assert (await model.turn(transcript, [TOOL])).text == "ok"
+    assert len(wire.requests) == asked + 1

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 from deskhand.errors import ModelError, ModelRefused
-from deskhand.messages import Results, ToolCall, Turn, Words
-from model_helpers import BRIEF, RULES, TOOL, Make, picture, result
+from deskhand.messages import Json, Results, ToolCall, Turn, Words
+from model_helpers import BOTH_WAYS, BRIEF, RULES, TOOL, Make, picture, result
 from wire import Wire
 
 SOL = "openai/gpt-5.6-sol"
+REPLIES = BOTH_WAYS
 
 
 async def test_a_whole_exchange_replays_everything_and_keeps_nothing_at_the_provider(
-    wire: Wire, make: Make
+    wire: Wire, make: Make, streamed: Json
 ) -> None:
     wire.play(
         [
@@ -39,6 +40,7 @@ async def test_a_whole_exchange_replays_everything_and_keeps_nothing_at_the_prov
     assert second == {
         "model": "gpt-5.6-sol",
         "store": False,
+        **streamed,
         "include": ["reasoning.encrypted_content"],
         "instructions": "You are a hand.",
         "tools": [
@@ -122,12 +124,14 @@ async def test_a_refusal_in_words_is_a_turn_that_says_so(wire: Wire, make: Make)
     ("code", "kind"), [("server_error", ModelError), ("invalid_prompt", ModelRefused), (None, ModelError)]
 )
 async def test_a_response_that_failed_is_an_error(
-    wire: Wire, make: Make, code: str | None, kind: type[ModelError]
+    wire: Wire, make: Make, code: str | None, kind: type[ModelError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error: Any = {"code": code, "message": "went wrong"} if code else None
-    wire.play([{"body": {"status": "failed", "error": error, "output": []}}])
+    wire.play(lambda request: {"body": {"status": "failed", "error": error, "output": []}})
+    monkeypatch.setattr("deskhand.orchestrator.models.transport.FIRST_DELAY", 0.001)
     with pytest.raises(kind, match="went wrong" if code else "no reason given"):
         await make(SOL).turn([RULES, BRIEF], [TOOL])
+    assert (len(wire.requests) > 1) == (code == "server_error")
 
 
 async def test_tokens_are_counted_and_priced(wire: Wire, make: Make) -> None:

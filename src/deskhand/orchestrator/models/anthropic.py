@@ -21,6 +21,7 @@ from deskhand.orchestrator.models.capabilities import Capabilities
 from deskhand.orchestrator.models.images import Pictures
 from deskhand.orchestrator.models.native import COMPUTER, LOOK, Answer, is_native, native_run
 from deskhand.orchestrator.models.prices import cost_usd
+from deskhand.orchestrator.models.streams import MessagesStream
 from deskhand.orchestrator.models.transcripts import (
     clean,
     conversation,
@@ -71,6 +72,7 @@ class AnthropicModel:
             provider="anthropic",
             key="ANTHROPIC_API_KEY",
             remaining=remaining,
+            silence=known.silence,
         )
 
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
@@ -86,6 +88,7 @@ class AnthropicModel:
             body,
             lambda reply: self._read(reply, pictures, offered=offered),
             headers={"anthropic-beta": ",".join(betas)} if betas else {},
+            stream=MessagesStream if self.capabilities.stream else None,
         )
 
     async def aclose(self) -> None:
@@ -218,7 +221,7 @@ class AnthropicModel:
             usage=self._usage(reply.get("usage"), model, pictures.count),
             stop="calls" if calls and stop == "end" else stop,
             model=model,
-            raw=keep_content(_API, self._model, clean(content)),
+            raw=keep_content(_API, self._model, [_replayable(block) for block in clean(content)]),
         )
 
     def _usage(self, usage: Any, model: str, images: int) -> Usage:
@@ -268,6 +271,13 @@ def _calls(content: Sequence[Json], pictures: Pictures, *, offered: bool, cut_of
             for call in calls
         ]
     return calls
+
+
+def _replayable(block: Json) -> Json:
+    """A block as it may go back: the input of a call has to be an object, also when a limit cut it off."""
+    if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
+        return {**block, "input": {}}
+    return block
 
 
 def _call(block: Json, pictures: Pictures) -> ToolCall:

@@ -14,6 +14,8 @@ Thinking = Literal["adaptive", "off"]
 class Capabilities:
     """What a model can take and what is to be sent to it.
 
+    ``window`` is in tokens, None where it is not known. ``stream``: replies come as they are made; without it they come
+    in one piece. ``silence``: seconds that a streamed reply may stand still before it is asked for again.
     ``image_edge`` is in pixels; ``image_pixels`` bounds width times height, None where nothing else does;
     ``image_bytes`` bounds the encoded file. With more than ``many_images`` pictures in one request each is bounded by
     ``many_edge``. ``bound_thinking``: thinking blocks are bound to everything before them, so that a shortened
@@ -21,6 +23,9 @@ class Capabilities:
     ``price_*`` are US dollars for a million tokens; None: the price list decides.
     """
 
+    window: int | None = 200_000
+    stream: bool = True
+    silence: float = 300.0
     vision: bool = True
     parallel_calls: bool = True
     image_edge: int = 2048
@@ -45,16 +50,25 @@ _CLAUDE_OLD = Capabilities(
     max_output=16_000,
     price_provider="anthropic",
     computer="computer_20250124",
+    silence=90.0,  # there are pings while it thinks
 )
 _CLAUDE_4 = replace(_CLAUDE_OLD, thinking="adaptive", computer="computer_20251124")
 # 4784 visual tokens of 28 x 28 pixels each.
 _CLAUDE_4_7 = replace(_CLAUDE_4, image_edge=2576, image_pixels=4784 * 28 * 28)
 _CLAUDE_5 = replace(_CLAUDE_4_7, computer="computer_toolset_20260801")
 _CLAUDE_5_5 = replace(_CLAUDE_5, bound_thinking=True)
-_GPT_OLD = Capabilities(price_provider="openai")
+_GPT_OLD = Capabilities(price_provider="openai", window=128_000)
 _GPT_5_4 = replace(
-    _GPT_OLD, image_edge=6000, image_pixels=10_240_000, image_detail="original", computer="computer"
+    _GPT_OLD,
+    window=272_000,
+    image_edge=6000,
+    image_pixels=10_240_000,
+    image_detail="original",
+    computer="computer",
 )
+
+LONG_SILENCE = 600.0
+"""Seconds; a machine of one's own may read a long prompt for minutes before its first word."""
 
 # First match wins. The sources are the vendors' pages on vision, on computer use and on thinking, as of November 2026.
 _TABLE: dict[str, tuple[tuple[str, Capabilities], ...]] = {
@@ -87,7 +101,7 @@ _TABLE: dict[str, tuple[tuple[str, Capabilities], ...]] = {
         ("*", _GPT_OLD),
     ),
     # Any server: what a model cannot do is found out at the first refusal, see `openai_chat`.
-    "openai-chat": (("*", Capabilities()),),
+    "openai-chat": (("*", Capabilities(window=None, silence=LONG_SILENCE)),),
 }
 
 DEFAULT_MODELS: dict[str, str] = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-5.6-sol"}

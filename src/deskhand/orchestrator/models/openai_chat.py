@@ -6,14 +6,16 @@ import json
 import logging
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from deskhand.errors import ContextTooLong
 from deskhand.messages import Image, Json, Results, Stop, ToolCall, ToolSpec, Transcript, Turn, Usage, Words
 from deskhand.orchestrator.models.capabilities import Capabilities
 from deskhand.orchestrator.models.images import Pictures
 from deskhand.orchestrator.models.prices import cost_usd
+from deskhand.orchestrator.models.streams import ChatStream
 from deskhand.orchestrator.models.textcalls import find_calls
 from deskhand.orchestrator.models.transcripts import (
     clean,
@@ -38,6 +40,7 @@ _STOPS: dict[str, Stop] = {
 }
 # What a message of the model may carry back to the server. Several servers want their reasoning back.
 _REPLAYED = ("role", "content", "tool_calls", "reasoning_content", "reasoning", "reasoning_details")
+_MAY_MEAN_NO_STREAM = frozenset({400, 422, 501})
 _MAY_MEAN_NO_VISION = frozenset({400, 404, 415, 422, 500, 501})
 
 
@@ -50,49 +53,67 @@ class OpenAIChatModel:
         self.name = f"openai-chat:{name}"
         self.capabilities = known
         self._model = name
-        self._calls_natively = False
+        self._calls_natively = self._streams = False
         self._transport = Transport(
             openai,
             lambda: openai.AsyncOpenAI(max_retries=0, api_key=_key()),
             provider="openai-chat",
             key="OPENAI_API_KEY",
             remaining=remaining,
+            silence=known.silence,
         )
 
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
-        pictures = Pictures(transcript, self.capabilities)
         try:
-            return await self._ask(transcript, tools, pictures)
+            return await self._ask(transcript, tools)
         except StatusError as error:
             refused = error
-        may_be_blind = refused.status in _MAY_MEAN_NO_VISION and refused.code != "context_length_exceeded"
-        if not pictures.count or not may_be_blind:
-            raise refused
-        return await self._ask_without_pictures(transcript, tools, refused)
+        # Servers word it in many ways that they cannot do something; what all do is accept the same without it.
+        for change, says in self._less(transcript, refused):
+            able, self.capabilities = self.capabilities, replace(self.capabilities, **change)
+            try:
+                turn = await self._ask(transcript, tools)
+            except StatusError:
+                self.capabilities = able
+            except BaseException:
+                self.capabilities = able
+                raise
+            else:
+                logger.warning("%s %s (%s)", self.name, says, refused)
+                return turn
+        raise refused
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _ask(self, transcript: Transcript, tools: Sequence[ToolSpec], pictures: Pictures) -> Turn:
-        body = self._request(transcript, tools, pictures)
-        return await self._transport.post(
-            "/chat/completions", body, lambda reply: self._read(reply, tools, pictures)
+    def _less(self, transcript: Transcript, refused: StatusError) -> Iterator[tuple[dict[str, Any], str]]:
+        """What to try without, one after the other, after a refusal that may mean that the server has not got it."""
+        if refused.begun or isinstance(refused, ContextTooLong):
+            return
+        may_be_plain = (
+            self.capabilities.stream and not self._streams and refused.status in _MAY_MEAN_NO_STREAM
         )
+        may_be_blind = Pictures(transcript, self.capabilities).count and refused.status in _MAY_MEAN_NO_VISION
+        if may_be_plain:
+            yield {"stream": False}, "does not stream; its replies come in one piece"
+        if may_be_blind:
+            yield {"vision": False}, "takes no pictures; it goes on with text alone"
+        if may_be_plain and may_be_blind:
+            yield {"stream": False, "vision": False}, "takes no pictures and does not stream"
 
-    async def _ask_without_pictures(
-        self, transcript: Transcript, tools: Sequence[ToolSpec], refused: StatusError
-    ) -> Turn:
-        """Servers word it in many ways that they cannot see; what all do is accept the same without pictures."""
-        seeing, self.capabilities = self.capabilities, replace(self.capabilities, vision=False)
-        try:
-            turn = await self._ask(transcript, tools, Pictures(transcript, self.capabilities))
-        except BaseException as error:
-            self.capabilities = seeing
-            if isinstance(error, StatusError):
-                raise refused from None
-            raise
-        logger.warning("%s takes no pictures (%s); it goes on with text alone", self.name, refused)
+    async def _ask(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
+        pictures = Pictures(transcript, self.capabilities)
+        body, streamed = self._request(transcript, tools, pictures), self.capabilities.stream
+        if streamed:
+            body["stream_options"] = {"include_usage": True}
+        turn = await self._transport.post(
+            "/chat/completions",
+            body,
+            lambda reply: self._read(reply, tools, pictures),
+            stream=ChatStream if streamed else None,
+        )
+        self._streams |= streamed
         return turn
 
     # --- entries to the wire -------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from deskhand.orchestrator.models.capabilities import Capabilities
 from deskhand.orchestrator.models.images import BLANK, Pictures
 from deskhand.orchestrator.models.native import DONE, LATE_LOOK, Answer, openai_turn
 from deskhand.orchestrator.models.prices import cost_usd
+from deskhand.orchestrator.models.streams import ResponsesStream
 from deskhand.orchestrator.models.transcripts import (
     cache_key,
     clean,
@@ -57,6 +58,7 @@ class OpenAIResponsesModel:
             provider="openai",
             key="OPENAI_API_KEY",
             remaining=remaining,
+            silence=known.silence,
         )
 
     async def turn(self, transcript: Transcript, tools: Sequence[ToolSpec]) -> Turn:
@@ -64,7 +66,10 @@ class OpenAIResponsesModel:
         offered = bool(self.capabilities.computer) and {"act", "observe"} <= {tool.name for tool in tools}
         body = self._request(transcript, tools, pictures, offered=offered)
         return await self._transport.post(
-            "/responses", body, lambda reply: self._read(reply, pictures, offered=offered)
+            "/responses",
+            body,
+            lambda reply: self._read(reply, pictures, offered=offered),
+            stream=ResponsesStream if self.capabilities.stream else None,
         )
 
     async def aclose(self) -> None:
@@ -269,7 +274,10 @@ def _raise_failure(reply: Json) -> None:
     )
     if code in ("invalid_prompt", "content_filter"):
         raise ModelRefused(f"openai: {message or 'the model declined'}")
-    raise ModelError(f"openai: the response failed: {message or code or 'no reason given'}")
+    raise ModelError(
+        f"openai: the response failed: {message or code or 'no reason given'}",
+        retryable=code in ("server_error", "rate_limit_exceeded"),
+    )
 
 
 def _call(item: Json, pictures: Pictures) -> ToolCall:
