@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deskhand.messages import Model, ToolCall, ToolResult
+from deskhand.messages import ToolCall, ToolResult
 from deskhand.orchestrator.loop import Child
 from deskhand.orchestrator.models.agent import Agent
 
@@ -23,8 +23,3 @@ class AgentChild(Child):
         result = await super().call(call)
         self.model.answered(result)
         return result
-
-
-def child_class(model: Model) -> type[Child]:
-    """The kind of child that this model needs."""
-    return AgentChild if isinstance(model, Agent) else Child

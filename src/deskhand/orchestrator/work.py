@@ -15,10 +15,10 @@ from deskhand.audit.store import TaskStore
 from deskhand.config import load_settings
 from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
 from deskhand.messages import Image, Json, Model, Policy, Private, StepReport
-from deskhand.orchestrator.agent import child_class
 from deskhand.orchestrator.assess import JUDGED, Assessor, OpenModel, scene_of
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
+from deskhand.orchestrator.children import child_class
 from deskhand.orchestrator.consent import Gate
 from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
@@ -245,7 +245,7 @@ class Work:
         transcript = self._child.transcript if self._child is not None else None
         if transcript is None and brief.answer is not None:
             transcript = load_transcript(self.directory)
-        self._child = child_class(self._model)(
+        self._child = child_class(brief.model)(
             brief,
             model=self._model,
             hand=desk,

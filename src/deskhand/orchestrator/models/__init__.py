@@ -73,6 +73,11 @@ def installed_agents() -> list[str]:
     return [agent for agent in _AGENTS if find_program(agent)]
 
 
+def is_agent(spec: str) -> bool:
+    """Whether ``spec`` names a command-line agent. ValueError for no spec at all."""
+    return parse_spec(spec)[0] in _AGENTS
+
+
 def require_agent(spec: str) -> None:
     """MissingPart with the command that brings it, when ``spec`` is a command-line agent whose program is not here."""
     agent, _ = parse_spec(spec)
