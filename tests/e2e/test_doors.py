@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Literal
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from deskhand.audit.store import TaskStore
 from deskhand.audit.verify import verify_log
 from process_tree import Process, descendants, left_alive
+from test_mcp import served
 from watching import Script
 
 LAUNCH = {
@@ -163,6 +166,25 @@ async def test_a_host_runs_a_task_with_progress_and_a_structured_result(
     assert any("launch mousepad" in message for message in seen)
     assert seen[0].startswith("task started")
     assert [block.type for block in result.content] == ["text"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_host_runs_a_task_over_http(mode: Literal["legacy", "auto"], scripted: Script) -> None:
+    seen: list[str] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        seen.append(message or "")
+
+    arguments = {"goal": "open an editor", "timeout": 60, "model": scripted([LAUNCH, DONE])}
+    async with (
+        served("127.0.0.1:0") as (url, token),
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        result = await client.call_tool("computer_task", arguments, progress_callback=progress)
+    assert result.structured_content is not None
+    assert result.structured_content["status"] == "success", result
+    assert any("launch mousepad" in message for message in seen)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
