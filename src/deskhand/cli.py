@@ -283,6 +283,7 @@ def _schema(path: Path | None) -> Any:
         "computer audit-log calm-otter --kind action  only what it did",
         "computer audit-log --verify 5f3a…            intact, and not cut off since the caller got its audit_hash",
         "computer audit-log --jsonl | jq .kind        the lines as they are in the file",
+        "computer audit-log calm-otter --html task.html   a page with pictures and the recording",
     ),
 )
 def audit_log(
@@ -297,6 +298,9 @@ def audit_log(
     ] = None,
     verify: Annotated[
         str | None, typer.Option(metavar="[HASH]", help="Check every byte; HASH must be in the chain.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while the task runs.")] = False,
 ) -> None:
@@ -316,6 +320,9 @@ def audit_log(
     paths = _logs(conversation, last)
     if verify is not None:
         raise typer.Exit(_verify(paths, verify or None, as_json=as_json))
+    if page is not None:
+        _write_page(paths, page)
+        return
     kinds = frozenset(kind or ())
     try:
         if as_json:
@@ -342,6 +349,16 @@ def _logs(conversation: str | None, last: int | None) -> list[Path]:
     if path.is_file() or (path / FILE_NAME).is_file():
         return [path if path.is_file() else path / FILE_NAME]
     return [_directory(conversation) / FILE_NAME]
+
+
+def _write_page(paths: list[Path], page: Path) -> None:
+    from deskhand.audit.report import write_report
+
+    if len(paths) != 1:
+        _fail("--html is of one task")
+    with page.open("w", encoding="utf-8") as out:
+        write_report(paths[0].parent, out)
+    print(page)
 
 
 def _verify(paths: list[Path], expect: str | None, *, as_json: bool) -> int:

@@ -216,14 +216,15 @@ class Work:
         self._moved = fresh and brief.answer is not None
         display = asyncio.create_task(self.watch_display(self.desk))
         try:
-            if fresh:
-                self.tell_desktop(self.desk, time.monotonic() - start)
+            ready = time.monotonic() - start
             if brief.record:
                 path = (
                     brief.record if isinstance(brief.record, str) else str(self.directory / "recording.mp4")
                 )
                 await self.desk.record(path)
                 self.recording = path
+            if fresh:
+                self.tell_desktop(self.desk, ready)
             child = await self.make_child(self.desk)
             return await (child.run() if brief.answer is None else child.resume(brief.answer, fresh=fresh))
         finally:

@@ -1,0 +1,180 @@
+"""The page of a task, opened in a real browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from deskhand.audit.log import AuditLog
+from deskhand.audit.report import write_report
+from deskhand.desktop.browser import find_browser
+from deskhand.desktop.parts import require
+
+HOSTILE = (
+    '</script><script>document.title="owned"</script><img src=x onerror=alert(1)>\u202eevil\u2066\x1b[31m'
+)
+SIZE = (1280, 800)
+TARGET = (400, 300, 200, 40)
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        yield browser.new_page(viewport={"width": 1400, "height": 1000})
+        browser.close()
+
+
+def _picture(colour: tuple[int, int, int]) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", SIZE, colour).save(out, "PNG")
+    return out.getvalue()
+
+
+def _task(directory: Path, *, name: str = "Save", film: Path | None = None) -> Path:
+    """A task that clicked one element, twice."""
+    log = AuditLog.create(directory, "20261201-000000-calm-otter")
+    log.write("task_started", goal=f"press {name}", model="embedded", computer="private")
+    log.write("desktop_ready", size=list(SIZE), isolation="files", computer="private", seconds=0.3)
+    log.write(
+        "model_call",
+        model="m",
+        provider="m",
+        input_tokens=1000,
+        output_tokens=50,
+        cost_usd=0.01,
+        stop="calls",
+    )
+    before, after = log.store_image(_picture((200, 0, 0))), log.store_image(_picture((0, 0, 200)))
+    for _ in range(2):
+        log.write(
+            "action",
+            step={"kind": "click", "target": "e1"},
+            target={"ref": "e1", "role": "button", "name": name, "rect": list(TARGET), "window": name, "app": "x"},
+            risk="sensitive", route="pointer", effect="done", verdict="settled", seconds=0.3,
+            settled={"verdict": "settled", "waited": 0.2, "changed": 0.01, "regions": [[0, 0, 100, 100]]},
+            before=before, after=after,
+        )  # fmt: skip
+    log.write("consent", what=name, step={"kind": "click"}, allowed=True, by="policy")
+    if film is not None:
+        film.rename(directory / "recording.mp4")
+    log.write(
+        "task_finished", status="success", reason=None, result=name, evidence=[{"check": name, "holds": True}],
+        steps=1, seconds=2.0, usage={"input_tokens": 1000, "output_tokens": 50}, model="embedded",
+    )  # fmt: skip
+    log.close()
+    return directory
+
+
+def _open(page: Page, directory: Path, tmp_path: Path) -> list[str]:
+    """Open a task's page; what the console said and what it asked for beside itself."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: said.append(request.url) if not _own(request.url) else None)
+    path = tmp_path / "task.html"
+    with path.open("w", encoding="utf-8") as out:
+        write_report(directory, out)
+    page.goto(path.as_uri())
+    page.wait_for_selector("li[aria-current]")
+    return said
+
+
+def _own(url: str) -> bool:
+    return url.startswith("blob:") or (url.startswith("file:") and url.endswith("task.html"))
+
+
+def test_the_page_shows_the_steps_and_outlines_the_target_where_it_is(page: Page, tmp_path: Path) -> None:
+    said = _open(page, _task(tmp_path / "20261201-000000-calm-otter"), tmp_path)
+    assert page.locator("li.action").count() == 2
+    assert "button “Save”" in page.locator("li[aria-current]").inner_text()
+    assert page.locator("#facts").inner_text().replace("\n", " ").count("intact, 7 lines") == 1
+    page.wait_for_function("document.querySelector('.stage img').naturalWidth == 1280")
+    shot = Image.open(io.BytesIO(page.locator("#stage").screenshot()))
+    scale = shot.width / (SIZE[0] + 2 * SIZE[0] / shot.width)  # the border of one pixel
+    x, y, width, height = (round(edge * scale) for edge in TARGET)
+    edge = shot.convert("RGB").getpixel((x + width // 2, y + 2))
+    inside = shot.convert("RGB").getpixel((x + width // 2, y + height // 2))
+    assert _is_near(edge, (229, 0, 122)), edge
+    assert _is_near(inside, (200, 0, 0)), inside
+    page.keyboard.press("a")
+    page.wait_for_function("document.querySelector('.stage img').alt.includes('after')")
+    assert page.locator(".box.changed").count() == 1
+    assert said == []
+
+
+def _is_near(found: Any, wanted: tuple[int, int, int]) -> bool:
+    return all(abs(a - b) < 40 for a, b in zip(found, wanted, strict=True))
+
+
+def test_the_recording_goes_to_the_step_that_is_chosen(page: Page, tmp_path: Path) -> None:
+    film = tmp_path / "film.mp4"
+    subprocess.run(
+        [require("ffmpeg"), "-v", "error", "-f", "lavfi", "-i", "testsrc=d=30:s=320x200:r=5", film],
+        check=True,
+    )  # fmt: skip
+    said = _open(page, _task(tmp_path / "20261201-000000-calm-otter", film=film), tmp_path)
+    data = json.loads(page.locator("#data").text_content() or "")
+    page.keyboard.press("v")
+    page.keyboard.press("End")
+    wanted = data["events"][-1]["t"] - data["filmFrom"]
+    page.wait_for_function(f"Math.abs(document.querySelector('video').currentTime - {wanted}) < 0.3")
+    page.keyboard.press("Home")
+    page.wait_for_function("document.querySelector('video').currentTime < 0.3")
+    assert said == []
+
+
+def test_names_from_strangers_are_text_and_nothing_else(page: Page, tmp_path: Path) -> None:
+    said = _open(page, _task(tmp_path / "20261201-000000-calm-otter", name=HOSTILE), tmp_path)
+    assert page.title() != "owned"
+    assert page.locator("#steps img").count() == 0
+    shown = page.locator("li[aria-current]").inner_text()
+    assert "</script>" in shown
+    assert not {"\u202e", "\u2066", "\x1b"} & set(page.locator("body").inner_text())
+    assert said == []
+
+
+def test_a_name_of_a_megabyte_is_cut(page: Page, tmp_path: Path) -> None:
+    said = _open(page, _task(tmp_path / "20261201-000000-calm-otter", name="x" * 2**20), tmp_path)
+    assert (tmp_path / "task.html").stat().st_size < 200_000
+    assert page.locator("li.action").count() == 2
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: data.replace(b"press", b"PRESS"), "BROKEN at line 1"),
+        (lambda data: data[:-40], "a torn last line"),
+        (lambda data: data + b'{"v":9,"kind":"dream","shape":[1,{}]}\n', "BROKEN"),
+    ],
+)
+def test_a_log_that_was_harmed_is_shown_and_said_to_be(
+    page: Page, tmp_path: Path, change: Any, words: str
+) -> None:
+    directory = _task(tmp_path / "20261201-000000-calm-otter")
+    log = directory / "audit.jsonl"
+    log.write_bytes(change(log.read_bytes()))
+    assert _open(page, directory, tmp_path) == []
+    assert words in page.locator("#facts").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_light_or_dark_and_fits_a_phone(page: Page, tmp_path: Path, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 844})
+    _open(page, _task(tmp_path / "20261201-000000-calm-otter", name="a" * 400), tmp_path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = sum(int(part) for part in ground.removeprefix("rgb(").removesuffix(")").split(",")) > 380
+    assert light == (scheme == "light")
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1400, "height": 1000})
