@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from deskhand.messages import Node, Rect, WindowInfo
@@ -37,6 +37,13 @@ _WIDGET_CLASS: Final = re.compile(r"(Gtk|Adw|Gd|Hdy|Gsk)[A-Z]\w*")
 _POPOVER: Final = re.compile(r"GtkPopover(Menu)?")
 _CAMEL_CASE: Final = re.compile(r"(?:[A-Z][a-z]+){2,}")
 _CONTENT_CHARS: Final = 200
+_SCROLLED: Final = frozenset({"scroll pane", "viewport", "list", "list box", "table", "tree", "tree table"})
+"""What shows a part of what is in it. GTK 4 calls all of it visible."""
+_HEADERS: Final = frozenset({"column header", "table column header"})
+_MOST_HEADERS: Final = 50
+_BOXES: Final = frozenset({"filler", "panel", "viewport", "scroll pane", "grouping", "section"})
+_ON_TOP: Final = frozenset({"menu", "popup menu", "window", "dialog", "tool tip"})
+"""What is drawn over everything, wherever it hangs in the tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,23 @@ class _Place:
     y: float = 0
     scale: float = 1
     within_window: bool = False
+    view: Rect | None = None
+    """What is outside of this is scrolled out of sight; None where nothing is scrolled."""
 
     def screen(self, raw: Raw) -> Rect | None:
+        """Where it can be seen, in screen pixels; None where it does not say or cannot be seen at all."""
+        rect = self._whole(raw)
+        return rect if rect is None or self.view is None else _common(rect, self.view)
+
+    def hides(self, raw: Raw) -> bool:
+        """Whether it is scrolled out of sight. A box without a size may hold what has one."""
+        if self.view is None:
+            return False
+        if self._whole(raw) is None:
+            return raw.nowhere and raw.role not in _BOXES
+        return self.screen(raw) is None
+
+    def _whole(self, raw: Raw) -> Rect | None:
         rect = raw.window_extents if self.within_window else raw.screen_extents
         if rect is None:
             return None
@@ -58,6 +80,12 @@ class _Place:
             round(rect.width * self.scale),
             round(rect.height * self.scale),
         )
+
+
+def _common(one: Rect, other: Rect) -> Rect | None:
+    x, y = max(one.x, other.x), max(one.y, other.y)
+    width, height = min(one.right, other.right) - x, min(one.bottom, other.bottom) - y
+    return Rect(x, y, width, height) if width > 0 and height > 0 else None
 
 
 def assemble(
@@ -103,8 +131,7 @@ class _Builder:
         self.done: dict[str, Node] = {}
 
     def build(self) -> Node:
-        place = self._place()
-        stack: list[tuple[str, _Place, bool, bool]] = [(self.top, place, True, False)]
+        stack: list[tuple[str, _Place, bool, bool]] = [(self.top, self._place(), True, False)]
         seen = {self.top}
         while stack:
             path, place, visible, ready = stack.pop()
@@ -117,12 +144,16 @@ class _Builder:
                 place = popup
             elif self.gtk4 and (raw.role == "menu" or _POPOVER.fullmatch(raw.name)):
                 visible = False  # closed: it says it is visible all the same
-            visible = visible and (path == self.top or self.reading.on_screen(raw))
+            if raw.role in _ON_TOP:
+                place = replace(place, view=None)
+            visible = visible and (path == self.top or self.reading.on_screen(raw)) and not place.hides(raw)
             stack.append((path, place, visible, True))
+            inside = replace(place, view=self._view(raw, place)) if raw.role in _SCROLLED else place
             for child in raw.children:
                 if child in self.reading.raws and child not in seen:
                     seen.add(child)
-                    stack.append((child, place, visible, False))
+                    header = self.reading.raws[child].role in _HEADERS
+                    stack.append((child, place if header else inside, visible, False))
         return label_by_neighbours(self.done[self.top])
 
     # --- where ------------------------------------------------------------------------------------------------
@@ -140,6 +171,18 @@ class _Builder:
         # GTK 4 counts from the inside of the frame that it draws itself, the same on both sides.
         left, top = (area.width - scale * size.width) / 2, (area.height - scale * size.height) / 2
         return _Place(area.x + left - scale * size.x, area.y + top - scale * size.y, scale, True)
+
+    def _view(self, raw: Raw, place: _Place) -> Rect | None:
+        """Where its contents can be seen: below the headers, which do not scroll with them."""
+        view = place.screen(raw)
+        children = [
+            self.reading.raws[child] for child in raw.children[:_MOST_HEADERS] if child in self.reading.raws
+        ]
+        headers = [place.screen(child) for child in children if child.role in _HEADERS]
+        if view is None or not (bottoms := [each.bottom for each in headers if each is not None]):
+            return view
+        top = min(view.bottom, max(view.y, *bottoms))
+        return Rect(view.x, top, view.width, view.bottom - top)
 
     def _popup(self, raw: Raw, place: _Place) -> _Place | None:
         """GTK 4 gives what is in a popover the wrong origin: take it from the popover's own X window."""
@@ -201,6 +244,7 @@ class _Builder:
             parent=raw.parent,
             toolkit=app.toolkit,
             index=raw.index,
+            size=max(raw.count, len(raw.children)),
         )
 
     def _role(self, raw: Raw) -> str:

@@ -90,6 +90,8 @@ class Handle:
     toolkit: str = field(default="", compare=False)
     index: int = field(default=-1, compare=False)
     """Its place among its parent's children; -1 when the app did not say."""
+    size: int = field(default=0, compare=False)
+    """How many children it has, of which not all need have been read."""
 
 
 def states_of(words: list[int]) -> frozenset[str]:

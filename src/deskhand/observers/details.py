@@ -65,6 +65,7 @@ async def _extents(bus: Bus, reading: Harvest, raw: Raw) -> None:
             reading.app.bus, raw.path, "Component", "GetExtents", "u", kind
         )
         rect = None if _NOWHERE in (x, y) or width <= 0 or height <= 0 else Rect(x, y, width, height)
+        raw.nowhere = rect is None
         if kind == screen:
             raw.screen_extents = rect
         else:

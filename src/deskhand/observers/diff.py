@@ -9,7 +9,7 @@ from typing import Final
 
 from deskhand.messages import Node
 from deskhand.observers.node import quote
-from deskhand.observers.serialize import describe, is_hidden, is_wrapper, render
+from deskhand.observers.serialize import describe, is_hidden, is_wrapper, render, repeats
 
 LIMIT_CHARS: Final = 3_000
 """The default bound of a diff as text: about 750 tokens."""
@@ -112,6 +112,8 @@ def _change(was: Node, now: Node) -> str:
         said.append(" ".join([*lost, *gained]))
     if was.description != now.description and not said:
         said.append(quote(was.description, 100))
+    if not said and was.ref != now.ref:
+        said.append(f"[{was.ref}]")
     return f"{line} (was {', '.join(said)})"
 
 
@@ -123,6 +125,8 @@ def _differ(was: Node, now: Node) -> bool:
     """Whether there is something to tell. The focus counts where it is gained, and where typing goes to it."""
     if "focused" in now.states and now.role in _TYPED_INTO:
         return _look(was) != _look(now)
+    if was.ref and now.ref and was.ref != now.ref:
+        return True  # another one in its place, and its ref has to be told
     unfocused = replace(now, states=now.states - {"focused"} | (was.states & {"focused"}))
     return _look(was) != _look(unfocused)
 
@@ -142,6 +146,8 @@ def _index(roots: Sequence[Node], numbers: dict[Hashable, int]) -> dict[Hashable
         if is_hidden(node):
             continue
         key = above
+        if repeats(node, holder):
+            continue
         if not is_wrapper(node):
             counts[(above, node.role)] += 1
             place = counts[(above, node.role)]

@@ -14,12 +14,12 @@ from deskhand.observers.atspi import Handle
 from deskhand.observers.diff import diff
 from deskhand.observers.look import Look, Reader, find_again, has_tree, shows_page
 from deskhand.observers.native import NativeTree
-from deskhand.observers.node import comparable, flatten, quote, spellings
+from deskhand.observers.node import comparable, flatten, quote, spellings, walk
 from deskhand.observers.page import Browser
 from deskhand.observers.refs import TITLED, RefTable
 from deskhand.observers.screen import picture
 from deskhand.observers.selector import parse_selector
-from deskhand.observers.serialize import LIMIT_CHARS, describe, render
+from deskhand.observers.serialize import LIMIT_CHARS, describe, is_hidden, render
 
 LISTED: Final = 50
 """Elements that a query lists when no limit is given."""
@@ -155,20 +155,29 @@ class Eyes:
         answering, ``not_found`` for a ref that was never given.
         """
         was = self._refs.lookup(ref)
-        now = find_again(was, await self._reader.again(was))
+        roots = self._refs.show(await self._reader.again(was))
+        now = find_again(was, roots)
         what = f"{ref} ({was.role} {quote(was.name, 80)})"
         if now is None:
-            raise TargetError("stale_ref", f"{what} is gone: look at what is there now")
+            raise TargetError("stale_ref", f"{what} is gone: {_instead(was, roots)}")
         renamed = comparable(now.name) != comparable(was.name) and was.role not in TITLED
         if now.role != was.role or renamed:
-            raise TargetError("stale_ref", f"{what} has become {now.role} {quote(now.name, 80)}: look again")
-        (node,) = self._refs.show((now,))
-        return node, was.rect is not None and node.rect is not None and node.rect != was.rect
+            raise TargetError("stale_ref", f"{what} has become {describe(now)}: {_instead(was, roots)}")
+        if now.ref != ref and (row := self._refs.row(ref)) != self._refs.row(now.ref):
+            raise TargetError(
+                "stale_ref",
+                f"{what} was in the row {quote(row, 60)}, which now says {quote(self._refs.row(now.ref), 60)}: "
+                "find that row again",
+            )
+        return now, was.rect is not None and now.rect is not None and now.rect != was.rect
 
     async def refresh(self, node: Node) -> Node | None:
         """The same element as it is now, whatever it is called by now; None when it is gone."""
-        now = find_again(node, await self._reader.again(node))
-        return None if now is None else self._refs.show((now,))[0]
+        return find_again(node, self._refs.show(await self._reader.again(node)))
+
+    def was_shown(self, root: Node) -> bool:
+        """Whether this window, or page, was in what was last told of the desktop; true while nothing was told."""
+        return not self._seen or _identity(root) in self._seen
 
     def window_of(self, node: Node) -> WindowInfo | None:
         """The X window that an element is in, as of the last look."""
@@ -273,6 +282,19 @@ class Eyes:
             kind=kind,
             url=page.url if page is not None and kind == "page" else "",
         )
+
+
+def _instead(was: Node, roots: Sequence[Node]) -> str:
+    """What is called as an element was that is there no more, or that one has to look again."""
+    like = [
+        each
+        for each in walk(roots)
+        if each.role == was.role and comparable(each.name) == comparable(was.name) and not is_hidden(each)
+    ]
+    if not was.name or not like:
+        return "look at what is there now"
+    listed = ", ".join(describe(each) for each in like[:3])
+    return f"look again; called so now: {listed}{' …' if len(like) > 3 else ''}"
 
 
 def _silent(root: Node, look: Look) -> bool:

@@ -18,6 +18,7 @@ from deskhand.observers.atspi import (
     states_of,
 )
 from deskhand.observers.details import look_closely
+from deskhand.observers.ghosts import banish_ghosts
 from deskhand.observers.node import clean_name
 from deskhand.observers.raw import App, Harvest, Raw, ask_each
 from deskhand.observers.roles import atspi_role
@@ -29,6 +30,9 @@ FAMILY: Final = 300
 """Children of one parent that are asked for one by one, where the app's cache does not list them."""
 
 _CACHE_DEADLINE: Final = 2.0
+_SCREEN: Final = 0  # AT-SPI's coordinate types: 0 is the screen's
+_PROBES: Final = 16
+_HEADERS: Final = 12
 _TOP_ROLES: Final = frozenset({"frame", "window", "dialog", "alert"})
 
 
@@ -60,6 +64,7 @@ async def harvest(bus: Bus, app: App) -> Harvest:
     reading.tops = [top for top in reading.tops if top in raws]
     reading.shows = any("showing" in raw.states for raw in raws.values() if raw.role not in _TOP_ROLES)
     await look_closely(bus, reading)
+    await banish_ghosts(bus, reading)
     return reading
 
 
@@ -147,11 +152,11 @@ def _number(raws: dict[str, Raw]) -> None:
 
 async def _children(bus: Bus, reading: Harvest, path: str) -> None:
     raw = reading.raws[path]
+    if raw.count < 0:  # GTK 3 does not say for tables, which may have any number of cells
+        raw.count = int(await bus.get(Handle(reading.app.bus, path), "Accessible", "ChildCount"))
     if raw.count > FAMILY and len(raw.children) < raw.count:
-        start = await _first_visible(bus, reading, raw)
-        paths = await asyncio.gather(
-            *(_child(bus, reading, path, i) for i in range(start, min(raw.count, start + FAMILY)))
-        )
+        wanted = await _in_sight(bus, reading, raw)
+        paths = await asyncio.gather(*(_child(bus, reading, path, i) for i in wanted))
         raw.children = [each for each in paths if each]
         return
     (found,) = await bus.call(reading.app.bus, path, "Accessible", "GetChildren")
@@ -165,21 +170,38 @@ async def _child(bus: Bus, reading: Harvest, path: str, index: int) -> str:
     return child if who == reading.app.bus and child != NULL else ""
 
 
-async def _first_visible(bus: Bus, reading: Harvest, raw: Raw) -> int:
-    """The index of the child in the top left corner of a long list; 0 when it does not say."""
-    if "Component" not in raw.interfaces:
-        return 0
-    try:
-        ((x, y, _, _),) = await bus.call(reading.app.bus, raw.path, "Component", "GetExtents", "u", 0)
-        (who, child), *_ = await bus.call(
-            reading.app.bus, raw.path, "Component", "GetAccessibleAtPoint", "iiu", x + 4, y + 4, 0
+async def _in_sight(bus: Bus, reading: Harvest, raw: Raw) -> Sequence[int]:
+    """The indices of the children of a long list that can be seen, with what comes before and after, and the headers.
+
+    What is at points down its left side tells. Column headers are the first children, wherever the list stands.
+    """
+    seen: list[int] = []
+    if "Component" in raw.interfaces:
+        ((x, y, _, height),) = await bus.call(
+            reading.app.bus, raw.path, "Component", "GetExtents", "u", _SCREEN
         )
-        if child in (NULL, raw.path) or who != reading.app.bus:
-            return 0
-        (index,) = await bus.call(reading.app.bus, child, "Accessible", "GetIndexInParent")
+        points = [(x + 4, y + 4 + (height - 8) * part // _PROBES) for part in range(_PROBES + 1)]
+        found = await asyncio.gather(*(_index_at(bus, reading, raw, *point) for point in points))
+        seen = [index for index in found if index is not None]
+    last = max(seen, default=0)
+    first = min((index for index in seen if index > last - FAMILY // 2), default=0)
+    start = max(0, min(first - FAMILY // 4, raw.count - FAMILY))
+    return [*range(min(start, _HEADERS)), *range(start, min(raw.count, start + FAMILY))]
+
+
+async def _index_at(bus: Bus, reading: Harvest, raw: Raw, x: int, y: int) -> int | None:
+    """Which child of a list is at a point of the screen, if one is."""
+    app = reading.app.bus
+    try:
+        ((who, child),) = await bus.call(
+            app, raw.path, "Component", "GetAccessibleAtPoint", "iiu", x, y, _SCREEN
+        )
+        if child in (NULL, raw.path) or who != app:
+            return None
+        (index,) = await bus.call(app, child, "Accessible", "GetIndexInParent")
     except CallFailed:
-        return 0
-    return max(0, int(index))
+        return None
+    return int(index) if 0 <= int(index) < raw.count else None
 
 
 async def _fetch(bus: Bus, reading: Harvest, path: str) -> None:

@@ -30,6 +30,8 @@ class Raw:
     children: list[str] = field(default_factory=list)
     window_extents: Rect | None = None
     screen_extents: Rect | None = None
+    nowhere: bool = False
+    """Whether it says that it stands nowhere: it is not drawn."""
     value: str | None = None
     labelled_by: list[str] = field(default_factory=list)
 

@@ -30,6 +30,7 @@ _SPEAKING: Final = frozenset({"img", "cell", "caption", "paragraph"})
 """Roles that are left out when they say nothing."""
 _WHOLE: Final = frozenset("button menuitem menuitemcheckbox menuitemradio".split())
 """Roles whose name says all that the text inside them says (but for a shortcut)."""
+_LISTS: Final = frozenset("list listbox table grid tree treegrid".split())
 _SEQUENCES: Final = frozenset(
     "listitem option row treeitem cell gridcell menuitem tab link text button article checkbox radio img".split()
 )
@@ -113,6 +114,11 @@ def is_hidden(node: Node) -> bool:
     return node.source == "native" and "offscreen" in node.states and node.role not in ("window", "dialog")
 
 
+def repeats(node: Node, holder: Node | None) -> bool:
+    """Whether a text only says again what the element that it is in is called."""
+    return node.role == "text" and holder is not None and holder.role in _WHOLE and bool(holder.name)
+
+
 # --- laying out ---------------------------------------------------------------------------------------------------
 
 
@@ -123,15 +129,26 @@ def _lines(roots: Sequence[Node], detail: bool) -> Iterator[_Line]:
         if isinstance(item, str):
             yield _Line(depth, item)
             continue
-        inside = [
-            each for each in item.children if not (item.role in _WHOLE and item.name and each.role == "text")
-        ]
+        inside = [each for each in item.children if not repeats(each, item)]
         children = _children(inside, item.name)
         text = f"- {describe(item, detail=detail)}"
         if not children and (hidden := _hidden_items(item)):
             text += f" ({hidden} items)"
         yield _Line(depth, text, item)
+        if (more := _out_of_sight(item)) is not None:
+            stack.append((depth + 1, more))
         stack.extend((depth + 1, child) for child in reversed(children))
+
+
+def _out_of_sight(node: Node) -> str | None:
+    """What to say of a long list that is scrolled: how much of it is not there to be read."""
+    if node.role not in _LISTS or node.source != "native":
+        return None
+    hidden = [each for each in node.children if is_hidden(each) and each.role in _SEQUENCES]
+    if not hidden:
+        return None
+    rest = max(len(hidden), getattr(node.handle, "size", 0) - (len(node.children) - len(hidden)))
+    return f"… {rest} more {hidden[0].role} out of sight; query to narrow, or scroll"
 
 
 def _children(nodes: Iterable[Node], name: str) -> list[Node | str]:

@@ -11,12 +11,13 @@ from deskhand.desktop.base import Frame
 from deskhand.errors import TargetError, ToolError
 from deskhand.messages import BatchReport, Image, Json, Settled, StepReport
 from deskhand.observers.selector import parse_selector
-from deskhand.tools.actions import MAX_REPEATS, Check, Clipboard, Launch, Step, Wait
+from deskhand.tools.actions import MAX_REPEATS, Check, Clipboard, Launch, Step, Wait, Window
+from deskhand.tools.glance import refuse_changed
 from deskhand.tools.outcome import Outcome, judge
 from deskhand.tools.perform import perform
 from deskhand.tools.pictures import Pictures
 from deskhand.tools.plan import Plan
-from deskhand.tools.targets import Aim, failed, resolve
+from deskhand.tools.targets import Aim, failed, refuse_blocked, resolve
 from deskhand.tools.wording import step_words
 from deskhand.tools.workspace import Workspace, in_thread
 
@@ -48,7 +49,7 @@ class Batch:
                 break
         after = await self._work.senses.look_again()
         if after.image is not None:
-            self._work.remember(after.image)
+            self._work.remember(after.image, after.roots)
         return BatchReport(
             steps=tuple(self._reports),
             not_run=len(self._plan.steps) - len(self._reports),
@@ -112,7 +113,7 @@ class Batch:
         aim: Aim | None = None
         settled: Settled | None = None
         try:
-            aim = await self._aim(step)
+            aim = await self._aim(index, step)
             if (refusal := await self._refusal(step, aim)) is not None:
                 raise TargetError("denied", refusal)
             outcome, settled = await self._act(step, aim)
@@ -133,12 +134,16 @@ class Batch:
             risk=step.risk,
         )
 
-    async def _aim(self, step: Step) -> Aim | None:
+    async def _aim(self, index: int, step: Step) -> Aim | None:
         """The step's (first) target. An optional step does not wait for its target."""
         if not step.aims:
             return None
         timeout = step.timeout if step.timeout is not None else (0.0 if step.optional else None)
-        return await resolve(self._work, step.aims[0], timeout=timeout)
+        aim = await resolve(self._work, step.aims[0], timeout=timeout, first=index == 1)
+        if not isinstance(step, Window):
+            await refuse_blocked(self._work, aim)
+            await refuse_changed(self._work, step.aims[0])
+        return aim
 
     async def _refusal(self, step: Step, aim: Aim | None) -> str | None:
         if self._work.gate is None:

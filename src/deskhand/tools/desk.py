@@ -98,7 +98,7 @@ class Desk:
             detail=detail,
         )
         if seen.image is not None:
-            self.workspace.remember(seen.image)
+            self.workspace.remember(seen.image, seen.roots)
         self._remember_look(seen.roots)
         return seen
 
@@ -155,7 +155,7 @@ class Desk:
             id=f"s{next(self._numbers)}",
             origin=Point(frame.rect.x, frame.rect.y),
         )
-        self.workspace.remember(image)
+        self.workspace.remember(image, await self._roots())
         return image
 
     async def read_page(self, url: str) -> str:

@@ -340,6 +340,9 @@ class FakeSenses:
     async def refresh(self, node: Node) -> Node | None:
         return next((each for each in walk(await self.roots()) if each.handle == node.handle), None)
 
+    def was_shown(self, root: Node) -> bool:
+        return True
+
     def window_of(self, node: Node) -> WindowInfo | None:
         return next((each for each in FakeDesktop(self._world).list() if each.title == node.window), None)
 

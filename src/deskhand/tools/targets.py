@@ -52,8 +52,12 @@ class Aim:
         )
 
 
-async def resolve(workspace: Workspace, aimed: AimedAt, *, timeout: float | None = None) -> Aim:
+async def resolve(
+    workspace: Workspace, aimed: AimedAt, *, timeout: float | None = None, first: bool = False
+) -> Aim:
     """The live target. Selectors are waited for; refs and points are not: they trust a look that was had.
+
+    ``first`` says that nothing was done since that look, so that no dialog can be meant that was not in it.
 
     TargetError ``not_found``, ``ambiguous`` (lists the matches) or ``stale_ref``; nothing has been done then.
     """
@@ -66,7 +70,7 @@ async def resolve(workspace: Workspace, aimed: AimedAt, *, timeout: float | None
         return Aim(node=node, moved=moved)
     names = [aimed] if isinstance(aimed, str) else aimed
     return Aim(
-        node=await _first_that_exists(workspace, names, TARGET_TIMEOUT if timeout is None else timeout)
+        node=await _first_that_exists(workspace, names, TARGET_TIMEOUT if timeout is None else timeout, first)
     )
 
 
@@ -79,14 +83,30 @@ async def present(workspace: Workspace, aimed: AimedAt) -> bool:
     return True
 
 
-async def _first_that_exists(workspace: Workspace, names: Sequence[str], timeout: float) -> Node:
+async def refuse_blocked(workspace: Workspace, aim: Aim) -> None:
+    """TargetError ``covered`` when a modal dialog keeps everybody from the element's window."""
+    node = aim.node
+    window = None if node is None or node.source != "native" else workspace.senses.window_of(node)
+    if node is None or window is None:
+        return
+    for over in await in_thread(workspace.desktop.windows.list):
+        if over.id == window.id:
+            return
+        if over.modal and over.pid == window.pid:
+            dialog = quote(over.title or over.app, 60)
+            raise TargetError(
+                "covered", f"{describe(node)} is blocked by the dialog {dialog}: answer or close that first"
+            )
+
+
+async def _first_that_exists(workspace: Workspace, names: Sequence[str], timeout: float, first: bool) -> Node:
     selectors = [None if is_ref(name) else parse_selector(name) for name in names]
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout
     while True:
         roots = await workspace.senses.roots()
         for name, selector in zip(names, selectors, strict=True):
-            node = await _candidate(workspace, name, selector, roots)
+            node = await _candidate(workspace, name, selector, roots, first)
             if node is not None:
                 return node
         left = deadline - loop.time()
@@ -96,7 +116,7 @@ async def _first_that_exists(workspace: Workspace, names: Sequence[str], timeout
 
 
 async def _candidate(
-    workspace: Workspace, name: str, selector: Selector | None, roots: Sequence[Node]
+    workspace: Workspace, name: str, selector: Selector | None, roots: Sequence[Node], first: bool
 ) -> Node | None:
     if selector is None:
         try:
@@ -104,16 +124,23 @@ async def _candidate(
         except TargetError:
             return None
     matches = selector.match(roots)
-    return only(matches, roots, str(selector)) if matches else None
+    if not matches:
+        return None
+    known = [root for root in roots if workspace.senses.was_shown(root)] if first else roots
+    return only(matches, roots, str(selector), _modal_windows(known))
 
 
-def only(matches: Sequence[Node], roots: Sequence[Node], selector: str) -> Node:
+def only(
+    matches: Sequence[Node], roots: Sequence[Node], selector: str, modal: set[tuple[str, str]] | None = None
+) -> Node:
     """The one element that is meant. TargetError ``ambiguous``, listing them, when it could be several.
 
-    What cannot be meant is left out first: what is not on the screen when others are, and what a modal dialog blocks.
+    What cannot be meant is left out first: what is not on the screen when others are, and what one of the ``modal``
+    windows (app and title; None: all that there are) blocks.
     """
     seen = [node for node in matches if _is_there(node)] or list(matches)
-    if len(seen) > 1 and (modal := _modal_windows(roots)):
+    modal = _modal_windows(roots) if modal is None else modal
+    if len(seen) > 1 and modal:
         seen = [node for node in seen if (node.app, node.window) in modal] or seen
     if len(seen) > 1:
         raise TargetError(
@@ -191,10 +218,14 @@ def clear_point(desktop: Desktop, rect: Rect, window: WindowInfo | None) -> Poin
     Another window of the same program covers, too: a dialog over an editor has controls of its own. A popup does not
     when it belongs to the program, since its items are elements of the program's window.
     """
+    width, height = desktop.screen.size
+    points = [point for point in _spread(rect) if 0 <= point.x < width and 0 <= point.y < height]
+    if not points:
+        raise TargetError("not_supported", "it lies outside the screen: move its window first")
     if window is None:
-        return rect.center
+        return points[0]
     over: WindowInfo | None = None
-    for point in _spread(rect):
+    for point in points:
         top = desktop.windows.at(point)
         if top is None or top.id == window.id or _is_own_popup(desktop, top, window):
             return point

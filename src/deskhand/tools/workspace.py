@@ -60,6 +60,10 @@ class Senses(Protocol):
         """The same element as it is now; None when it is gone."""
         ...
 
+    def was_shown(self, root: Node) -> bool:
+        """Whether this window, or page, was in what was last told of the desktop."""
+        ...
+
     def window_of(self, node: Node) -> WindowInfo | None: ...
 
 
@@ -126,6 +130,8 @@ class Workspace:
     gate: Gate | None = None
     on_step: OnStep | None = None
     images: dict[str, Image] = field(default_factory=dict)
+    pictured: dict[str, Sequence[Node]] = field(default_factory=dict)
+    """The elements that were there when an image was taken, by its id."""
     resolve_app: Callable[[str | Sequence[str]], App] = resolve_app
     """What a launch step's ``app`` means. ValueError when nothing is installed under that name."""
 
@@ -133,12 +139,15 @@ class Workspace:
         """How to act on this node."""
         return self.page if node.source == "page" else self.native
 
-    def remember(self, image: Image) -> None:
-        """Keep an image's transform: steps may aim at its pixels."""
+    def remember(self, image: Image, roots: Sequence[Node] = ()) -> None:
+        """Keep an image's transform, and what it shows: steps may aim at its pixels."""
         self.images.pop(image.id, None)
         self.images[image.id] = image
+        self.pictured[image.id] = roots
         while len(self.images) > REMEMBERED_IMAGES:
-            self.images.pop(next(iter(self.images)))
+            oldest = next(iter(self.images))
+            self.images.pop(oldest)
+            self.pictured.pop(oldest, None)
 
     def reveal(self, text: str) -> str:
         """The text with secrets in the place of their names, for the moment of typing. InvalidStep: no such secret."""
