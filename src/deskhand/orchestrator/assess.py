@@ -41,10 +41,11 @@ async def scene_of(desk: Desk) -> Scene:
     """What is on the screen now. An app that cannot be read leaves an empty scene, which proves nothing."""
     try:
         roots = await desk.workspace.senses.roots()
-        titles = tuple(window.title for window in await desk.windows())
+        windows = await desk.windows()
     except TargetError:
         return Scene()
-    return Scene(roots=roots, titles=titles)
+    app = next((window.app for window in windows if window.active), "")
+    return Scene(roots=roots, titles=tuple(window.title for window in windows), app=app)
 
 
 class Assessor:

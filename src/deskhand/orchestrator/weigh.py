@@ -26,7 +26,8 @@ _ASKS: Final = re.compile(
 )
 _COMMITS: Final = re.compile(
     r"\b(save|submit|send|press|click|apply|confirm|order|buy|pay|post|publish|log ?in|sign|search|register|book"
-    r"|subscribe|add|create|delete|remove|speicher\w*|drücke|sende\w*|enregistre\w*|envoie\w*|guarda\w*|pulsa\w*|salva\w*|invia\w*)\b",
+    r"|subscribe|add|create|delete|remove|transfer|move|rename|export|import|upload|invite|share|comment|reply|answer"
+    r"|donate|bid|checkout|join|reserve|schedule|assign|archive|approve|store|speicher\w*|drücke|sende\w*|enregistre\w*|envoie\w*|guarda\w*|pulsa\w*|salva\w*|invia\w*)\b",
     re.IGNORECASE,
 )
 _ANSWERS_IT: Final = re.compile(

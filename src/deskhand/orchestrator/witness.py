@@ -10,6 +10,7 @@ from typing import Final
 from deskhand.errors import Effect
 from deskhand.messages import Image, Json, Node, StepReport, Target
 from deskhand.observers.node import flatten, text_of, walk
+from deskhand.orchestrator.place import Place, place_of
 from deskhand.orchestrator.signs import signature
 
 _LOOKS_ONLY: Final = frozenset("scroll move wait check focus expand observe".split())
@@ -33,10 +34,11 @@ FAILED: Final[frozenset[Effect]] = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What is on the screen at one moment: the trees, and the windows' titles."""
+    """What is on the screen at one moment: the trees, the windows' titles, and whose window is active."""
 
     roots: tuple[Node, ...] = ()
     titles: tuple[str, ...] = ()
+    app: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,8 @@ class Act:
         return " ".join([*said, self.around])
 
 
-Permit = Callable[[Json, Target | None, Node | None], Awaitable[str | None]]
+Permit = Callable[[Json, Target | None, Node | None, Place], Awaitable[str | None]]
+Ask = Callable[[Json, Target | None, Node | None], Awaitable[str | None]]
 Told = Callable[[StepReport, Image | None, Image | None], Awaitable[None]]
 
 
@@ -110,21 +113,26 @@ class Witness:
     _before: Scene | None = None
     _around: str = ""
 
-    def gate(self, permit: Permit) -> Permit:
-        """The same gate, which looks before it lets an act happen."""
+    def gate(self, permit: Permit) -> Ask:
+        """The same gate, which looks before it lets an act happen: ``permit`` is told of the place, too."""
 
         async def ask(step: Json, target: Target | None, node: Node | None) -> str | None:
-            if node is None and (target is not None or step.get("kind") in ("key", "press", "release")):
+            kind = str(step.get("kind"))
+            if kind in _LOOKS_ONLY:
+                return await permit(step, target, node, Place())
+            scene = await self.look()
+            if node is None and (target is not None or kind in ("key", "press", "release", "type")):
                 # What is aimed at by pixels or by keys is judged by what is there.
-                node = _meant(target, (await self.look()).roots)
+                node = _meant(target, scene.roots)
                 if node is not None:
                     target = replace(
                         target or Target(), role=node.role, name=node.name, window=node.window, app=node.app
                     )
-            refusal = await permit(step, target, node)
-            if refusal is None and self._before is None and str(step.get("kind")) not in _LOOKS_ONLY:
-                self._before = await self.look()
-                self._around = around(node, self._before.roots) if node is not None else ""
+            place = place_of(step, target, node, scene.roots, scene.app)
+            refusal = await permit(step, target, node, place)
+            if refusal is None and self._before is None:
+                self._before = scene
+                self._around = around(node, scene.roots) if node is not None else ""
             return refusal
 
         return ask
