@@ -355,7 +355,7 @@ def _write_page(paths: list[Path], page: Path) -> None:
     from deskhand.audit.report import write_report
 
     if len(paths) != 1:
-        _fail("--html is of one task")
+        _fail("--html is of one task" if paths else "no tasks yet", 2 if paths else 1)
     with page.open("w", encoding="utf-8") as out:
         write_report(paths[0].parent, out)
     print(page)
