@@ -51,6 +51,21 @@ def test_hooks_are_told_of_the_start_the_question_and_the_end(
     assert "4711-hidden" not in json.dumps(told)
 
 
+def test_a_question_that_nobody_is_there_for_is_told_to_the_hook(
+    scripted: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "told"
+    os.mkfifo(pipe)
+    fifo = os.open(pipe, os.O_RDWR)
+    (tmp_path / "config.toml").write_text(f"[hooks]\nquestion = ['sh', '-c', 'cat > {pipe}']\n")
+    monkeypatch.setenv("DESKHAND_CONFIG", str(tmp_path / "config.toml"))
+    load_settings.cache_clear()
+    assert computer_task("write it", 60, scripted([ASK]))["reason"] == "question"
+    [told] = _lines(fifo, 1)
+    os.close(fifo)
+    assert (told["hook"], told["question"]) == ("question", "Which word?")
+
+
 def test_a_hook_that_cannot_run_does_not_harm_the_task(
     scripted: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

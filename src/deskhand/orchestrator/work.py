@@ -421,6 +421,8 @@ class Work:
         status["audit_hash"] = event["hash"]
         scrubbed = self.record.log.scrub_json(status)
         write_private(self.directory / "result.json", json.dumps(scrubbed, indent=1))
+        if outcome.reason in RESUMABLE and outcome.reason != "nobody_answered":
+            self.hook("question", question=outcome.result, kind=outcome.reason)  # there was nobody to ask
         self.hook("end", **scrubbed)
         self.over.set()  # from here on, a caller that leaves takes nothing with it
         # In line behind the events, which other threads may have put there.
