@@ -145,10 +145,12 @@ class Observation:
     """One look at the desktop.
 
     ``text`` is what the child reads; ``roots`` is the same as `Node`s, for planners and tests (never sent to a
-    provider); ``image`` is there when asked for or when nothing else could say it.
+    provider); ``image`` is there when asked for or when nothing else could say it. ``whole``: the text shows a whole
+    tree, not only what changed.
     """
 
     text: str
+    whole: bool = field(default=False, compare=False)
     roots: tuple[Node, ...] = field(default=(), compare=False, repr=False)
     windows: tuple[WindowInfo, ...] = ()
     image: Image | None = None
@@ -252,13 +254,19 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """The answer to one call. ``untrusted`` says that ``text`` quotes the screen and must be put in the envelope."""
+    """The answer to one call.
+
+    ``seen`` is where in ``text`` (from, to) stands what was on the screen; the rest reports what was done. ``whole``
+    says that it is a whole tree.
+    """
 
     call_id: str
     name: str
     text: str
     images: tuple[Image, ...] = ()
     is_error: bool = False
+    seen: tuple[int, int] = (0, 0)
+    whole: bool = False
     observation: Observation | None = field(default=None, compare=False, repr=False)
     batch: BatchReport | None = field(default=None, compare=False, repr=False)
 
@@ -289,7 +297,11 @@ Stop = Literal["calls", "end", "length", "refusal"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn of a model: its words and its calls. ``raw`` is the provider's own content, to be replayed untouched."""
+    """One turn of a model: its words and its calls. ``raw`` is the provider's own content, to be replayed untouched.
+
+    ``outdated`` is set where a transcript is shown to a provider: what came before this turn was shortened since, so
+    reasoning that is bound to it no longer fits.
+    """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -297,13 +309,15 @@ class Turn:
     stop: Stop = "end"
     model: str = ""
     raw: Any = field(default=None, compare=False, repr=False)
+    outdated: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """What the child is told: ``role`` ``system`` is the rules, ``user`` all else (the brief, nudges, answers).
 
-    ``goal`` and ``inputs`` (field label, value) are set on the brief only, for models that do not read prose.
+    ``goal`` and ``inputs`` (field label, value) are set on the brief only, for models that do not read prose. ``seen``
+    and ``whole`` are as in `ToolResult`. ``replaces``: a summary of that many entries that came after the brief.
     """
 
     role: Literal["system", "user"]
@@ -311,6 +325,9 @@ class Words:
     images: tuple[Image, ...] = ()
     goal: str = ""
     inputs: tuple[tuple[str, str], ...] = ()
+    seen: tuple[int, int] = (0, 0)
+    whole: bool = False
+    replaces: int = 0
     observation: Observation | None = field(default=None, compare=False, repr=False)
 
 

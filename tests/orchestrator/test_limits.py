@@ -76,6 +76,43 @@ def test_the_child_is_warned_once_at_three_quarters() -> None:
     assert ends.warning() == ""
 
 
+def test_each_limit_has_a_warning_of_its_own() -> None:
+    clock = Clock()
+    ends = meter(clock, steps=4)
+    for _ in range(3):
+        ends.add(Usage())
+    assert "75% of your turns" in ends.warning()
+    clock.now = 109.0
+    assert "90% of your time" in ends.warning()
+    assert ends.warning() == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "usage"),
+    [
+        ({"tokens": 250}, Usage(input_tokens=90, output_tokens=10)),
+        ({"cost": 0.25}, Usage(cost_usd=0.1)),
+    ],
+)
+def test_the_turn_that_would_use_up_a_limit_is_the_last_one(limits: dict[str, object], usage: Usage) -> None:
+    ends = meter(Clock(), **limits)
+    assert not ends.last_turn()
+    ends.add(usage)
+    assert not ends.last_turn()
+    ends.add(usage)
+    assert ends.last_turn()
+    ends.check()
+
+
+def test_what_is_no_turn_counts_as_tokens_and_not_as_a_turn() -> None:
+    ends = meter(Clock(), steps=2, tokens=100)
+    ends.count(Usage(input_tokens=100))
+    assert ends.steps == 0
+    with pytest.raises(StopTask) as stop:
+        ends.check()
+    assert stop.value.reason == "max_tokens"
+
+
 def test_the_last_turn_is_known_before_it_is_taken() -> None:
     ends = meter(Clock(), steps=2)
     assert not ends.last_turn()

@@ -117,7 +117,7 @@ async def test_marks_for_the_cache_stay_within_four_and_on_the_newest_messages(
     await model.turn(transcript, [TOOL])
     body = wire.bodies[-1]
     marked = [n for n, message in enumerate(body["messages"]) if "cache_control" in message["content"][-1]]
-    assert marked == [0, 6, 8]
+    assert marked == [4, 6, 8]
     assert str(body).count("cache_control") == 4
 
 

@@ -99,7 +99,7 @@ class Eyes:
             head.append("This window has no elements that can be read: use the picture.")
         self._told_windows = _windows_line(look.windows)
         text = "\n".join([*head, body] if body else head)
-        return self._observation(text, look, image, kind)
+        return self._observation(text, look, image, kind, whole=query is None and role is None)
 
     async def look_again(self) -> Observation:
         """What changed since what was last shown, as text with refs; ``roots`` are everything.
@@ -118,12 +118,14 @@ class Eyes:
         current = set(map(_identity, look.roots))
         active = set(map(_identity, roots))
         body: list[str] = []
+        whole = False
         for root in look.roots:
             key = _identity(root)
             if key in self._seen:
                 body.append(_difference(self._seen[key], root))
             elif key in active:
                 body.extend([*await self._page_line(look, kind), render((root,))])
+                whole = True
             else:
                 continue
             self._seen[key] = root
@@ -137,7 +139,7 @@ class Eyes:
         image = await self._picture(None, unless_same=True) if kind == "screen" else None
         if not body and not lines and image is None:
             body.append("No element changed.")
-        return self._observation("\n".join([*lines, *body]), look, image, kind)
+        return self._observation("\n".join([*lines, *body]), look, image, kind, whole=whole)
 
     async def roots(self) -> tuple[Node, ...]:
         """Everything there is, live, with refs: all windows and the page, the active window first."""
@@ -207,7 +209,12 @@ class Eyes:
         title = f"Page read: {quote(roots[0].name, 120)} {roots[0].url} (not open in a tab)"
         body = _page_of_lines(render(roots, detail=detail, limit_chars=_chars(limit, offset)), limit, offset)
         return Observation(
-            text=f"{title}\n{body}", roots=roots, windows=self._last.windows, kind="page", url=roots[0].url
+            text=f"{title}\n{body}",
+            whole=True,
+            roots=roots,
+            windows=self._last.windows,
+            kind="page",
+            url=roots[0].url,
         )
 
     def _kind(self, window: WindowInfo | None, roots: Sequence[Node]) -> Literal["native", "page", "screen"]:
@@ -271,11 +278,18 @@ class Eyes:
         return await asyncio.to_thread(picture, frame, edge=self._edge, id=name)
 
     def _observation(
-        self, text: str, look: Look, image: Image | None, kind: Literal["native", "page", "screen"]
+        self,
+        text: str,
+        look: Look,
+        image: Image | None,
+        kind: Literal["native", "page", "screen"],
+        *,
+        whole: bool,
     ) -> Observation:
         page = next((root for root in look.roots if root.source == "page"), None)
         return Observation(
             text=text,
+            whole=whole,
             roots=look.roots,
             windows=look.windows,
             image=image,

@@ -34,6 +34,8 @@ def entry_to_json(entry: Entry, *, store: StoreImage | None = None) -> Json:
                 "text": entry.text,
                 "images": [_image_to_json(image, store) for image in entry.images],
                 **({"goal": entry.goal, "inputs": dict(entry.inputs)} if entry.goal else {}),
+                **({"replaces": entry.replaces} if entry.replaces else {}),
+                **_seen_to_json(entry),
             }
         case Turn():
             return {
@@ -62,6 +64,8 @@ def entry_from_json(data: Json) -> Entry:
                 images=tuple(_image_from_json(image) for image in data["images"]),
                 goal=data.get("goal", ""),
                 inputs=tuple(data.get("inputs", {}).items()),
+                replaces=data.get("replaces", 0),
+                **_seen_from_json(data),
             )
         case "turn":
             return turn_from_json(data)
@@ -156,9 +160,19 @@ def _result_to_json(result: ToolResult, store: StoreImage | None) -> Json:
         "text": result.text,
         "images": [_image_to_json(image, store) for image in result.images],
         "is_error": result.is_error,
+        **_seen_to_json(result),
     }
 
 
 def _result_from_json(data: Json) -> ToolResult:
     fields: dict[str, Any] = {**data, "images": tuple(_image_from_json(image) for image in data["images"])}
-    return ToolResult(**fields)
+    return ToolResult(**{**fields, **_seen_from_json(data)})
+
+
+def _seen_to_json(holder: Words | ToolResult) -> Json:
+    return {"seen": list(holder.seen), "whole": holder.whole} if holder.seen != (0, 0) else {}
+
+
+def _seen_from_json(data: Json) -> dict[str, Any]:
+    start, end = data.get("seen", (0, 0))
+    return {"seen": (start, end), "whole": bool(data.get("whole", False))}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
-from deskhand.errors import ModelError, ModelRefused, StopTask, ToolError
+from deskhand.errors import ContextTooLong, ModelError, ModelRefused, StopTask, ToolError
 from deskhand.messages import (
     Entry,
-    Image,
     Model,
     Observation,
     Results,
@@ -22,12 +21,19 @@ from deskhand.messages import (
 )
 from deskhand.orchestrator.brief import Brief
 from deskhand.orchestrator.briefing import details
-from deskhand.orchestrator.context import view
+from deskhand.orchestrator.compact import (
+    KEEP_TURNS,
+    KEEP_TURNS_WHEN_REFUSED,
+    crowded,
+    summary_entry,
+    summary_turn,
+)
+from deskhand.orchestrator.context import seen_in, view
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.record import Record
 from deskhand.orchestrator.result import Outcome
 from deskhand.orchestrator.stuck import Repetition
-from deskhand.orchestrator.untrusted import envelope
+from deskhand.orchestrator.untrusted import envelope, harmless
 from deskhand.orchestrator.verify import CheckOutput, Eyewitness, Verification, verify
 from deskhand.prompts import render
 from deskhand.tools.arguments import Ask, Finish
@@ -41,6 +47,7 @@ NOT_RUN = (
     "had been done; if the answer allows it, go on from there."
 )
 NO_CALL = "Nothing happens without a tool call. Act, or end with `finish` (or `ask`)."
+CUT_OFF = "Your reply was cut off before it came to a call. Be brief, and make one call."
 QUIET_TURNS = 3
 """Turns without a call after which the task ends."""
 
@@ -117,9 +124,9 @@ class Child:
                 for call in waiting
             ]
             self.say(Results(results=tuple(results)))
-            self.say(Words(role="user", text=state, images=_images(seen), observation=seen))
+            self.tell(state, seen)
         else:
-            self.say(Words(role="user", text=f"{answer}\n\n{state}", images=_images(seen), observation=seen))
+            self.tell(f"{answer}\n\n{state}", seen)
         self.record.log.write("answer", answer=answer, fresh_desktop=fresh or None)
         return await self.go_on()
 
@@ -141,25 +148,15 @@ class Child:
         """The rules, then the goal together with the first look at the desktop."""
         observation = await self.look()
         self.say(Words(role="system", text=render("system")))
-        self.say(
-            Words(
-                role="user",
-                text=render(
-                    "brief",
-                    goal=self.brief.goal,
-                    details=details(self.brief, self.surroundings),
-                    seconds=f"{self.meter.remaining():.0f}",
-                    steps=f"{self.brief.limits.steps} turns"
-                    if self.brief.limits.steps
-                    else "no limit of turns",
-                    observation=envelope(observation.text),
-                ),
-                images=_images(observation),
-                goal=self.brief.goal,
-                inputs=tuple(self.brief.inputs.items()),
-                observation=observation,
-            )
+        text = render(
+            "brief",
+            goal=self.brief.goal,
+            details=details(self.brief, self.surroundings),
+            seconds=f"{self.meter.remaining():.0f}",
+            steps=f"{self.brief.limits.steps} turns" if self.brief.limits.steps else "no limit of turns",
+            observation=envelope(observation.text),
         )
+        self.tell(text, observation, goal=self.brief.goal, inputs=tuple(self.brief.inputs.items()))
 
     async def look(self) -> Observation:
         """One recorded look at the desktop."""
@@ -173,14 +170,43 @@ class Child:
         specs = self.tools.specs()
         if self.meter.last_turn():
             specs = [spec for spec in specs if spec.name == "finish"]
+        if crowded(self.transcript, self.model):
+            await self.summarise()
         start = time.monotonic()
-        turn = await self.model.turn(view(self.transcript), specs)
+        try:
+            turn = await self.model.turn(view(self.transcript), specs)
+        except ContextTooLong:
+            if not await self.summarise(refused=True):
+                raise
+            turn = await self.model.turn(view(self.transcript), specs)
         self.meter.add(turn.usage)
         self.record.model_call(self.model.name, turn, time.monotonic() - start)
         self.say(turn)
         if turn.stop == "refusal":
             raise ModelRefused(turn.text or "the model declined to go on")
         return turn
+
+    async def summarise(self, *, refused: bool = False) -> bool:
+        """Put a summary in the place of the older part of the conversation, and look anew. False: nothing is older.
+
+        ``refused``: the provider did not take the conversation as it is, so it is not asked for the summary either.
+        """
+        words = ""
+        if not refused:
+            start = time.monotonic()
+            turn = await summary_turn(self.transcript, self.model, self.tools.specs())
+            if turn is not None:
+                words = turn.text
+                self.meter.count(turn.usage)
+                self.record.model_call(self.model.name, turn, time.monotonic() - start)
+        keep = KEEP_TURNS_WHEN_REFUSED if refused else KEEP_TURNS
+        entry = summary_entry(self.transcript, words, keep=keep)
+        if entry is None:
+            return False
+        self.say(entry)
+        seen = await self.look()
+        self.tell(render("after_summary", observation=envelope(seen.text)), seen)
+        return True
 
     async def perform(self, turn: Turn) -> Outcome | None:
         """Run a turn's calls in order. An outcome when the task is over, else the answers go to the child."""
@@ -217,6 +243,9 @@ class Child:
         if call.name in READS_SCREEN:
             # What a page got to know may be in what tools say of it, too: a dialog's words, an address.
             result = replace(result, text=envelope(self.record.log.scrub(result.text)))
+        if (seen := result.observation) is not None:
+            words = harmless(self.record.log.scrub(seen.text))
+            result = replace(result, seen=seen_in(result.text, words), whole=seen.whole)
         return result
 
     def nudge(self, turn: Turn) -> Outcome | None:
@@ -225,7 +254,7 @@ class Child:
         if self._quiet >= QUIET_TURNS:
             words = f" Its last words: {turn.text}" if turn.text else ""
             return Outcome(reason="gave_up", result=f"the model went on without acting.{words}")
-        self.say(Words(role="user", text=NO_CALL))
+        self.say(Words(role="user", text=CUT_OFF if turn.stop == "length" else NO_CALL))
         return None
 
     async def finish(self, call: ToolCall) -> Outcome | None:
@@ -302,11 +331,23 @@ class Child:
         )
         return None
 
+    def tell(self, text: str, seen: Observation, **fields: Any) -> None:
+        """Tell the child something that quotes what was just seen."""
+        where = seen_in(text, harmless(seen.text))
+        images = (seen.image,) if seen.image is not None else ()
+        self.say(
+            Words(
+                role="user",
+                text=text,
+                images=images,
+                seen=where,
+                whole=seen.whole,
+                observation=seen,
+                **fields,
+            )
+        )
+
     def say(self, entry: Entry) -> None:
         """Append to the transcript, in memory and on disk."""
         self.transcript.append(entry)
         self.record.entry(entry)
-
-
-def _images(observation: Observation) -> tuple[Image, ...]:
-    return (observation.image,) if observation.image is not None else ()

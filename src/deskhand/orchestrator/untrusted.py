@@ -16,4 +16,9 @@ _FORGED: Final = re.compile(
 
 def envelope(text: str) -> str:
     """``text`` between the marks."""
-    return f"{OPEN}\n{_FORGED.sub(lambda found: '(' + found[1], text)}\n{CLOSE}"
+    return f"{OPEN}\n{harmless(text)}\n{CLOSE}"
+
+
+def harmless(text: str) -> str:
+    """``text`` as it stands in an envelope."""
+    return _FORGED.sub(lambda found: "(" + found[1], text)

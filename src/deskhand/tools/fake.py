@@ -320,7 +320,9 @@ class FakeSenses:
         self._shown = await self.roots()
         windows = FakeDesktop(self._world).list()
         image = self._picture() if what.get("screenshot") or what.get("region") else None
-        return Observation(text=render(self._shown), roots=self._shown, windows=tuple(windows), image=image)
+        return Observation(
+            text=render(self._shown), whole=True, roots=self._shown, windows=tuple(windows), image=image
+        )
 
     async def look_again(self) -> Observation:
         """The difference to what was shown last."""

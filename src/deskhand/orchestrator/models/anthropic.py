@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from deskhand.messages import (
+    Entry,
     Image,
     Json,
     Results,
@@ -16,6 +17,7 @@ from deskhand.messages import (
     Transcript,
     Turn,
     Usage,
+    Words,
 )
 from deskhand.orchestrator.models.capabilities import Capabilities
 from deskhand.orchestrator.models.images import Pictures
@@ -46,6 +48,7 @@ _STOPS: dict[str, Stop] = {
 }
 _MARK: Json = {"type": "ephemeral"}
 _BOUND_THINKING_BETA = "thinking-binding-controls-2026-08-01"
+_EDITS_BETA = "context-management-2025-06-27"
 _TOOLSET = "computer_toolset_20260801"
 _COMPUTER_BETAS = {
     "computer_20251124": "computer-use-2025-11-24",
@@ -66,6 +69,7 @@ class AnthropicModel:
         self.name = f"anthropic:{name}"
         self.capabilities = known
         self._model = name
+        self._steady = 0
         self._transport = Transport(
             anthropic,
             lambda: anthropic.AsyncAnthropic(max_retries=0),
@@ -80,6 +84,7 @@ class AnthropicModel:
         offered = bool(self.capabilities.computer) and {"act", "observe"} <= {tool.name for tool in tools}
         body = self._request(transcript, tools, pictures, offered=offered)
         betas = [_BOUND_THINKING_BETA] if self.capabilities.bound_thinking else []
+        betas += [_EDITS_BETA] if "context_management" in body else []
         betas += (
             beta for tool in body.get("tools", ()) if (beta := _COMPUTER_BETAS.get(tool.get("type", "")))
         )
@@ -114,8 +119,11 @@ class AnthropicModel:
         if known.thinking == "adaptive":
             body["thinking"] = {"type": "adaptive"}
             if known.bound_thinking:
-                # Older pictures and trees leave the transcript, which unbinds the thinking that came after them.
+                # Older pictures and trees leave the transcript, which unbinds the thinking that came after them: the
+                # server lets go of it in the same place each time, and of a block that is bound all the same.
                 body["thinking"]["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
+                if edit := _clear_outdated_thinking(transcript):
+                    body["context_management"] = {"edits": [edit]}
         body["messages"] = messages
         return body
 
@@ -135,7 +143,7 @@ class AnthropicModel:
 
     def _messages(self, transcript: Transcript, pictures: Pictures) -> list[Json]:
         messages: list[Json] = []
-        turn = Turn()
+        turn, fleeting = Turn(), 0
         for entry in conversation(transcript):
             if isinstance(entry, Turn):
                 turn, role, content = entry, "assistant", self._assistant(entry)
@@ -149,8 +157,24 @@ class AnthropicModel:
                 messages[-1]["content"] += content
             else:
                 messages.append({"role": role, "content": content})
-        _mark_cache(messages)
+            if not fleeting and _will_be_shortened(entry):
+                fleeting = len(messages)
+        self._mark_cache(messages, (fleeting or len(messages)) - 1)
         return messages
+
+    def _mark_cache(self, messages: list[Json], fleeting: int) -> None:
+        """Mark where the cache is to be read: with the mark on the system words, the four that are allowed.
+
+        That is before message ``fleeting``, the first that is going to be shortened: so much is still cached when it
+        comes to that; then where that was the last time, if it is elsewhere; and the newest messages of the user.
+        """
+        users = [index for index, message in enumerate(messages) if message["role"] == "user"]
+        steady = max((index for index in users if index < fleeting), default=0)
+        marked = {steady, self._steady} & set(users)
+        self._steady = steady
+        for index in {*marked, *users[-(3 - len(marked)) :]}:
+            content = messages[index]["content"]
+            content[-1] = {**content[-1], "cache_control": _MARK}
 
     def _assistant(self, turn: Turn) -> list[Json]:
         own = own_content(turn, _API, self._model)
@@ -250,6 +274,15 @@ class AnthropicModel:
         )
 
 
+def _clear_outdated_thinking(transcript: Transcript) -> Json | None:
+    """The edit that keeps only the thinking since the transcript was last shortened; None while it never was."""
+    turns = [entry for entry in transcript if isinstance(entry, Turn)]
+    if not any(turn.outdated for turn in turns):
+        return None
+    since = sum(not turn.outdated for turn in turns)
+    return {"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": max(1, since)}}
+
+
 def _function(tool: ToolSpec) -> Json:
     return {"name": tool.name, "description": clean(tool.description), "input_schema": clean(tool.schema)}
 
@@ -290,9 +323,8 @@ def _call(block: Json, pictures: Pictures) -> ToolCall:
     )
 
 
-def _mark_cache(messages: list[Json]) -> None:
-    """Mark the brief and the two newest user messages: with the mark on the system words, the four allowed."""
-    users = [index for index, message in enumerate(messages) if message["role"] == "user"]
-    for index in {*users[:1], *users[-2:]}:
-        content = messages[index]["content"]
-        content[-1] = {**content[-1], "cache_control": _MARK}
+def _will_be_shortened(entry: Entry) -> bool:
+    """Whether this holds a picture or a whole tree, which are to go when newer ones have come."""
+    if isinstance(entry, Results):
+        return any(result.images or result.whole for result in entry.results)
+    return isinstance(entry, Words) and bool(entry.images or entry.whole)
