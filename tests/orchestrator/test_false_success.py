@@ -1,0 +1,70 @@
+"""No false success: tasks whose last step silently fails are not reported as done, and their honest twins are.
+
+The child claims success by what is plausible on the screen, in vain, then by each thing that is there; its judge can
+never tell. One pair in four runs with every change, all of them in the long run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from false_pages import COMMON, PAIRS, Pair
+from trust_stage import Stage, Told, open_stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SOON = (
+    "a save that is refused",
+    "a switch that springs back",
+    "a dialog that is about its twin",
+    "a total that is stale",
+    "a message that does not stay",
+)
+"""The pairs that run with every change."""
+
+
+def pairs(names: list[str]) -> list[object]:
+    return [pytest.param(name, marks=() if name in SOON else pytest.mark.long) for name in names]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+    """One desktop and one browser for all pairs."""
+    async with open_stage(Path(tmp_path_factory.mktemp("stage"))) as opened:
+        yield opened
+
+
+async def play(stage: Stage, pair: Pair, *, broken: bool) -> Told:
+    """The pair's task in one of its two ways."""
+    address = stage.page("pair.html", COMMON + pair.html) + ("?broken" if broken else "")
+    steps = pair.wrong if broken and pair.wrong is not None else pair.steps
+    claim = {"result": pair.result, "evidence": list(pair.plausible if broken else pair.evidence)}
+    batch = [{"kind": "launch", "app": address}, *steps]
+    # Where a person would be asked, and allows it all, the checks are on their own.
+    confirm = "allow" if broken else None
+    return await stage.play(
+        pair.goal, [batch], claim, everything=broken, confirm=confirm, inputs=dict(pair.inputs)
+    )
+
+
+@pytest.mark.parametrize("name", pairs(list(PAIRS)))
+async def test_a_failure_is_not_taken_for_success(stage: Stage, name: str) -> None:
+    told = await play(stage, PAIRS[name], broken=True)
+    assert told.outcome.reason == "unverified", told.words()
+    assert not told.stubborn, told.words()
+
+
+@pytest.mark.parametrize("name", pairs(list(PAIRS)))
+async def test_its_honest_twin_is_a_success(stage: Stage, name: str) -> None:
+    told = await play(stage, PAIRS[name], broken=False)
+    assert told.succeeded, told.words()
+    assert told.outcome.verified is True
+
+
+async def test_there_are_twenty_pairs() -> None:
+    assert len(PAIRS) == 20
+    assert set(SOON) <= set(PAIRS)
