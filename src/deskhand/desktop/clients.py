@@ -16,6 +16,7 @@ import xcffib.res
 from deskhand.desktop.x11 import XConnection
 from deskhand.errors import DesktopError
 
+_LOCAL_PID: Final = xcffib.res.ClientIdMask.LocalClientPID
 _LOOK: Final = 0.005
 _LOOKS_AT_REST: Final = 4
 """Looks in a row at which every thread slept and no processor time had passed."""
@@ -23,16 +24,27 @@ _LOOKS_AT_REST: Final = 4
 
 def client_pid(x: XConnection, window: int) -> int | None:
     """The pid, outside any sandbox, of the client that made a window (XRes 1.2); None when the server cannot say."""
-    mask = xcffib.res.ClientIdMask.LocalClientPID
+    with x.lock:
+        asked = pid_request(x, window)
+        reply = x.replies([asked])[0] if asked is not None else None
+    return pid_in(reply) if reply is not None else None
+
+
+def pid_request(x: XConnection, window: int) -> Any | None:
+    """Ask for that pid, for `XConnection.replies`; None when the server does not offer it."""
+    spec: Any = xcffib.res.ClientIdSpec
     try:
-        spec: Any = xcffib.res.ClientIdSpec
-        resources: Any = x.extension(xcffib.res)
-        reply = x.reply(resources.QueryClientIds(1, [spec.synthetic(window, mask)]))
+        resources = x.extension(xcffib.res)
     except DesktopError as error:
         if isinstance(error.__cause__, xcffib.ConnectionException):
             raise
         return None
-    pids = [value.value[0] for value in reply.ids if value.spec.mask & mask and len(value.value)]
+    return resources.QueryClientIds(1, [spec.synthetic(window, _LOCAL_PID)])
+
+
+def pid_in(reply: Any) -> int | None:
+    """The pid in the reply to a `pid_request`."""
+    pids = [value.value[0] for value in reply.ids if value.spec.mask & _LOCAL_PID and len(value.value)]
     return pids[0] if pids and pids[0] > 0 else None
 
 

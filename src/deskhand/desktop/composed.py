@@ -73,6 +73,8 @@ class X11Desktop:
         }
         self.home = launcher.home
         """The apps' home directory, as a path outside."""
+        self.shares = launcher.shares
+        """The user's directories and files that its apps see, at the same paths inside and outside."""
         self._nest, self._place, self._launcher, self._on_close = nest, place, launcher, on_close
         self._recorders: list[Recorder] = []
         self._closed = False

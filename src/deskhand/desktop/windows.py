@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from xcffib import xproto
 
-from deskhand.desktop.clients import client_pid
+from deskhand.desktop.facts import window_facts
 from deskhand.desktop.x11 import XConnection
 from deskhand.errors import TargetError
 from deskhand.messages import Point, Rect, WindowInfo
@@ -37,10 +37,7 @@ class XWindows:
 
     def list(self) -> Sequence[WindowInfo]:
         """In stacking order, topmost first; the active one is marked."""
-        found = self._clients()
-        active = self._active_id()
-        infos = [self._info(window, active) for window in reversed(found)]
-        return tuple(info for info in infos if info is not None)
+        return window_facts(self._x, self._clients()[::-1], self._active_id())
 
     def active(self) -> WindowInfo | None:
         """The window that has the window manager's focus."""
@@ -60,12 +57,12 @@ class XWindows:
 
     def popups(self) -> Sequence[WindowInfo]:
         """Menus, tooltips and the like: visible windows that bypass the window manager, topmost first."""
-        infos = [
-            self._info(window, 0)
+        shown = [
+            window
             for window, rect, override in self._toplevels()
             if override and rect.width > 1 and rect.height > 1
         ]
-        return tuple(info for info in infos if info is not None)
+        return window_facts(self._x, shown, 0)
 
     # --- acting ---------------------------------------------------------------------------------------------------
 
@@ -142,19 +139,7 @@ class XWindows:
         return next(iter(self._x.cardinals(self._x.root, "_NET_ACTIVE_WINDOW")), 0)
 
     def _info(self, window: int, active: int) -> WindowInfo | None:
-        rect = self._rect(window)
-        if rect is None:
-            return None
-        instance, _, _class = self._x.text(window, "WM_CLASS").partition("\0")
-        return WindowInfo(
-            id=window,
-            title=self._x.text(window, "_NET_WM_NAME") or self._x.text(window, "WM_NAME"),
-            app=instance,
-            pid=self._pid(window),
-            rect=rect,
-            active=window == active,
-            modal=self._x.atom("_NET_WM_STATE_MODAL") in self._state(window),
-        )
+        return next(iter(window_facts(self._x, (window,), active)), None)
 
     def _rect(self, window: int) -> Rect | None:
         core = self._x.core
@@ -165,11 +150,6 @@ class XWindows:
         if geometry is None or place is None:
             return None
         return Rect(place.dst_x, place.dst_y, geometry.width, geometry.height)
-
-    def _pid(self, window: int) -> int | None:
-        """The pid outside any sandbox, from the server's own credentials of the client (XRes 1.2)."""
-        found = client_pid(self._x, window)
-        return found if found is not None else next(iter(self._x.cardinals(window, "_NET_WM_PID")), None)
 
     def _state(self, window: int) -> frozenset[int]:
         return frozenset(self._x.cardinals(window, "_NET_WM_STATE"))

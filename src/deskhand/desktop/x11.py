@@ -108,6 +108,7 @@ class XConnection:
         self.display, self.xauthority = display, xauthority
         self.lock = threading.RLock()
         self._atoms: dict[str, int] = {}
+        self._extensions: dict[str, _Requests] = {}
         self._closed = False
         try:
             self.raw: Any = (
@@ -137,9 +138,11 @@ class XConnection:
         """An extension by its xcffib module (``xcffib.xtest``, …). DesktopError when the server lacks it."""
         key: Any = module.key
         with self.lock:
+            if module.__name__ in self._extensions:
+                return self._extensions[module.__name__]
             if not self.reply(self.core.QueryExtension(len(key.name), key.name)).present:
                 raise DesktopError(f"the X display {self.display} has no {key.name} extension")
-            return _Requests(self, self.raw(key))
+            return self._extensions.setdefault(module.__name__, _Requests(self, self.raw(key)))
 
     def reply(self, cookie: Any, deadline: float = REPLY_DEADLINE) -> Any:
         """Wait for a reply, or for the check of a request without one. DesktopError when it fails or is late.
@@ -226,30 +229,29 @@ class XConnection:
         """The name of an atom, empty for none."""
         return self.reply(self.core.GetAtomName(atom)).name.to_string() if atom else ""
 
+    def property_request(self, window: int, atom: int) -> Any:
+        """Ask for a window's property (at most 1 MiB), for `reply` or `replies`."""
+        return self.core.GetProperty(False, window, atom, xproto.GetPropertyType.Any, 0, 1 << 18)
+
     def get_property(self, window: int, name: str) -> bytes | None:
         """A window's property as raw bytes (at most 1 MiB); None when it or the window is not there."""
+        return _value(self._property(window, name))
+
+    def cardinals(self, window: int, name: str) -> tuple[int, ...]:
+        """A property of format 32 as integers; empty when it is not there."""
+        return as_cardinals(self._property(window, name))
+
+    def text(self, window: int, name: str) -> str:
+        """A text property (UTF-8, Latin-1 where it is not); empty when it is not there."""
+        return as_text(self._property(window, name))
+
+    def _property(self, window: int, name: str) -> Any | None:
         try:
-            reply = self.reply(
-                self.core.GetProperty(False, window, self.atom(name), xproto.GetPropertyType.Any, 0, 1 << 18)
-            )
+            return self.reply(self.property_request(window, self.atom(name)))
         except DesktopError as error:
             if isinstance(error.__cause__, xproto.WindowError):
                 return None
             raise
-        return bytes(reply.value.raw) if reply.type else None
-
-    def cardinals(self, window: int, name: str) -> tuple[int, ...]:
-        """A property of format 32 as integers; empty when it is not there."""
-        data = self.get_property(window, name) or b""
-        return struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
-
-    def text(self, window: int, name: str) -> str:
-        """A text property (UTF-8, Latin-1 where it is not); empty when it is not there."""
-        data = (self.get_property(window, name) or b"").rstrip(b"\0")
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            return data.decode("latin-1")
 
     def set_property(self, window: int, name: str, kind: str, width: int, data: bytes) -> None:
         """Replace a property; ``width`` is 8 or 32 bits per item."""
@@ -330,3 +332,22 @@ class XConnection:
                 self.raw.disconnect()
         finally:
             self.lock.release()
+
+
+def as_cardinals(reply: Any | None) -> tuple[int, ...]:
+    """The integers in the reply to a `property_request`; empty when there was no such property or window."""
+    data = _value(reply) or b""
+    return struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
+
+
+def as_text(reply: Any | None) -> str:
+    """The text (UTF-8, Latin-1 where it is not) in the reply to a `property_request`; empty when there was none."""
+    data = (_value(reply) or b"").rstrip(b"\0")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _value(reply: Any | None) -> bytes | None:
+    return bytes(reply.value.raw) if reply is not None and reply.type else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, Literal
 
@@ -54,6 +55,7 @@ class Eyes:
         self._images = itertools.count(1)
         self._seen: dict[Hashable, Node] = {}
         self._last = Look(windows=())
+        self._began = 0.0
         self._told_windows = ""
         self._pictured: Frame | None = None
 
@@ -145,6 +147,10 @@ class Eyes:
         """Everything there is, live, with refs: all windows and the page, the active window first."""
         return (await self._look()).roots
 
+    def recent(self) -> tuple[float, tuple[Node, ...]] | None:
+        """The last whole reading, with the moment (monotonic) it began; None without one that all apps answered."""
+        return None if not self._began or self._last.silent else (self._began, self._last.roots)
+
     async def find(self, selector: str, limit: int = 50) -> tuple[list[Node], int]:
         """The first ``limit`` elements that match in all windows, and how many match."""
         found = parse_selector(selector).match(await self.roots())
@@ -194,7 +200,9 @@ class Eyes:
     # --- inside -----------------------------------------------------------------------------------------------
 
     async def _look(self) -> Look:
+        began = time.monotonic()
         look = await self._reader.look()
+        self._began = began
         self._last = Look(
             windows=look.windows,
             popups=look.popups,

@@ -11,8 +11,9 @@ from deskhand.desktop.base import Frame
 from deskhand.errors import TargetError, ToolError
 from deskhand.messages import BatchReport, Image, Json, Settled, StepReport
 from deskhand.observers.selector import parse_selector
-from deskhand.tools.actions import MAX_REPEATS, Check, Clipboard, Launch, Step, Wait, Window
+from deskhand.tools.actions import MAX_REPEATS, Check, Click, Clipboard, Launch, Step, Wait, Window
 from deskhand.tools.glance import refuse_changed
+from deskhand.tools.hands import consequence
 from deskhand.tools.outcome import Outcome, judge
 from deskhand.tools.perform import perform
 from deskhand.tools.pictures import Pictures
@@ -117,6 +118,9 @@ class Batch:
             if (refusal := await self._refusal(step, aim)) is not None:
                 raise TargetError("denied", refusal)
             outcome, settled = await self._act(step, aim)
+            if isinstance(step, Click) and aim is not None and aim.node is None and settled is not None:
+                after = await consequence(self._work, settled)
+                outcome = replace(outcome, message=_joined(outcome.message, after))
         except TargetError as error:
             skipped = step.optional and error.effect == "not_found" and aim is None
             outcome = Outcome(effect="skipped" if skipped else error.effect, message=str(error))

@@ -342,6 +342,9 @@ class FakeSenses:
     async def refresh(self, node: Node) -> Node | None:
         return next((each for each in walk(await self.roots()) if each.handle == node.handle), None)
 
+    def recent(self) -> tuple[float, tuple[Node, ...]] | None:
+        return None
+
     def was_shown(self, root: Node) -> bool:
         return True
 
@@ -434,6 +437,9 @@ class FakeSettling:
     def wait_painted(self, timeout: float) -> bool:
         since, self._seen = self._seen, self._world.version
         return since != self._seen or self._world.wait(since, timeout)
+
+    def painted_since(self, moment: float) -> bool:
+        return True
 
     def close(self) -> None:
         """Nothing to end."""

@@ -49,7 +49,7 @@ async def refuse_changed(workspace: Workspace, aimed: AimedAt) -> None:
     was = _at(then, point)
     if was is None:
         return
-    now = _at(await workspace.senses.roots(), point)
+    now = _at(await workspace.glimpse(), point)
     if now is not None and now.same(was):
         await refuse_blocked(workspace, Aim(node=now.node, point=point))
         return

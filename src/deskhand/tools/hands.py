@@ -9,7 +9,7 @@ from functools import partial
 
 from deskhand.desktop.base import Desktop
 from deskhand.errors import TargetError
-from deskhand.messages import Node, Point, Rect, WindowInfo
+from deskhand.messages import Node, Point, Rect, Settled, WindowInfo
 from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.serialize import describe
 from deskhand.tools.actions import Click, Drag, Move, Press, Release, Scroll
@@ -62,13 +62,21 @@ async def raise_window(workspace: Workspace, node: Node, *, keyboard: bool = Fal
 async def click_at(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
     """Click with the pointer."""
     point = await reach(workspace, aim)
+    # Before the click: it may close or cover what it hits.
+    message = await under(workspace, point, step.aim) if aim.node is None else ""
     pointer = workspace.desktop.input
     click = partial(pointer.click, point, step.button, step.count)
     await in_thread(_with_modifiers, workspace.desktop, step.modifiers, click)
-    message = ""
-    if aim.node is None:
-        message = await under(workspace, point, step.aim)
     return Outcome(effect="dispatched", route="pointer", message=message)
+
+
+async def consequence(workspace: Workspace, settled: Settled) -> str:
+    """Evidence after a click on bare pixels: how much of the screen changed, and which window is active then."""
+    active = await in_thread(workspace.desktop.windows.active)
+    now = (
+        f"active is {quote(active.title or active.app, 60)}" if active is not None else "no window is active"
+    )
+    return f"{settled.changed:.2%} of the screen changed, {now}" if settled.changed else now
 
 
 async def press(workspace: Workspace, step: Press, aim: Aim) -> Outcome:
@@ -147,11 +155,13 @@ def _with_modifiers(desktop: Desktop, modifiers: Sequence[str], act: Callable[[]
 async def under(workspace: Workspace, point: Point, aim: str | None) -> str:
     """Evidence of a click on bare pixels: what is under the point, and how far off what was meant is."""
     window = await in_thread(workspace.desktop.windows.at, point)
-    roots = await workspace.senses.roots()
+    roots = await workspace.glimpse()
     hit = _smallest_at(roots, point)
     said = [f"hit {describe(hit)}"] if hit is not None else []
     if window is not None:
         said.append(f"in window {quote(window.title or window.app, 60)}")
+    elif hit is None:
+        said.append("hit nothing but the background")
     if aim is not None and (miss := _miss(roots, point, aim)):
         said.append(miss)
     return " ".join(said)

@@ -144,6 +144,12 @@ class Settler:
                     return False
                 tracker.wait(left)
 
+    def painted_since(self, moment: float) -> bool:
+        """Whether anything but a caret has changed on the screen since ``moment`` (monotonic), as of now."""
+        with self._tracker.changed:
+            self._tracker.look()
+            return any(change.region.kind() != "caret" for change in self._tracker.since(moment))
+
     def close(self) -> None:
         """Stop following the screen; whoever waits in another thread gets a DesktopError at once. Idempotent."""
         self._tracker.close()

@@ -96,19 +96,27 @@ def checked_url(url: str) -> str:
 def outside(desktop: Desktop, path: str) -> str:
     """A path on the desktop as a path of this process. TargetError when it is not there or not the desktop's.
 
-    On a desktop with its own files that is a path in its home: a link that leads out of it is not followed.
+    On a desktop with its own files that is a path in its home, or in what is shared with it: a link that leads out of
+    these is not followed.
     """
     home = getattr(desktop, "home", None)
     if desktop.isolation != "files" or home is None:
         found = os.path.expanduser(path)
     else:
+        shares: tuple[str, ...] = getattr(desktop, "shares", ())
         inside = os.path.normpath(os.path.join(HOME, path.replace("~", HOME, 1) if path[:1] == "~" else path))
-        found = os.path.realpath(os.path.join(home, os.path.relpath(inside, HOME)))
-        if os.path.commonpath([found, os.path.realpath(home)]) != os.path.realpath(home):
-            raise TargetError("not_found", f"{quote(path, 200)} is not in the desktop's home ({HOME})")
+        at_home = not any(_below(inside, share) for share in shares)
+        found = os.path.realpath(os.path.join(home, os.path.relpath(inside, HOME)) if at_home else inside)
+        if not any(_below(found, os.path.realpath(root)) for root in (home, *shares)):
+            also = "".join(f" or {share}" for share in shares)
+            raise TargetError("not_found", f"{quote(path, 200)} is not in the desktop's home ({HOME}){also}")
     if not os.path.isfile(found):
         raise TargetError("not_found", f"there is no file {quote(path, 200)} on this desktop")
     return found
+
+
+def _below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 async def _where(workspace: Workspace, browser: Browser) -> str:

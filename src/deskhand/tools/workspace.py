@@ -24,6 +24,10 @@ OnStep: TypeAlias = Callable[[StepReport, Image | None, Image | None], Awaitable
 """Told of each step that ran, with pictures of the screen before and after."""
 
 REMEMBERED_IMAGES: Final = 20
+
+FOLLOWS: Final = 0.1
+"""Seconds that a tree may be behind what is painted."""
+
 _SECRET: Final = re.compile(r"<secret:([^<>\s]+)>")
 
 
@@ -50,6 +54,10 @@ class Senses(Protocol):
 
     async def roots(self) -> tuple[Node, ...]:
         """Everything there is, live, with refs: all windows and the page."""
+        ...
+
+    def recent(self) -> tuple[float, tuple[Node, ...]] | None:
+        """The last whole reading, with the moment it began; None when there is none, or an app did not answer it."""
         ...
 
     async def resolve(self, ref: str) -> tuple[Node, bool]:
@@ -113,6 +121,10 @@ class Settling(Protocol):
         """Wait for the next change since the last call; may be called in the middle of an act."""
         ...
 
+    def painted_since(self, moment: float) -> bool:
+        """Whether anything changed on the screen since ``moment`` (monotonic clock)."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -138,6 +150,16 @@ class Workspace:
     def elements(self, node: Node) -> Elements:
         """How to act on this node."""
         return self.page if node.source == "page" else self.native
+
+    async def glimpse(self) -> Sequence[Node]:
+        """What the screen shows: by the last reading while nothing was painted since, else by a new one.
+
+        For what is said of pixels; who waits for an element asks `Senses.roots`, as trees change without a paint, too.
+        """
+        recent = self.senses.recent()
+        if recent is not None and not await in_thread(self.settling.painted_since, recent[0] - FOLLOWS):
+            return recent[1]
+        return await self.senses.roots()
 
     def remember(self, image: Image, roots: Sequence[Node] = ()) -> None:
         """Keep an image's transform, and what it shows: steps may aim at its pixels."""
