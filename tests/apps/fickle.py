@@ -170,7 +170,7 @@ class Fickle(Gtk.Window):
 
 
 class Commands:
-    """Reads commands, and answers each when two frames have been drawn since."""
+    """Reads commands, and answers each when a few frames have been drawn since."""
 
     def __init__(self, window: Fickle) -> None:
         self.window = window
@@ -185,7 +185,7 @@ class Commands:
     def got(self, stream: Gio.DataInputStream, result: Gio.AsyncResult) -> None:
         words = stream.read_line_finish_utf8(result)[0].split()
         getattr(self.window, words[0])(*words[1:])
-        frames = iter(range(2))
+        frames = iter(range(4))
         shown = self.window.dialog or self.window
         shown.add_tick_callback(lambda *_: next(frames, None) is not None or self.answer())
 

@@ -135,6 +135,7 @@ async def test_a_row_that_scrolled_away_is_not_taken_for_the_one_in_its_place(
 ) -> None:
     for seed in range(times):
         await ledger.afresh(seed)
+        await ledger.desk.wait_for("[name^='File 3'][visible]")
         seen = await ledger.desk.observe(screenshot=True)
         third = next(node for node in walk(seen.roots) if node.name in ("File 3", "File 3 Open") and node.ref)
         inside = [node for node in walk((third,)) if node.ref]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from deskhand.errors import DesktopError, TargetError
+from deskhand.observers.patience import Patience
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -20,9 +21,6 @@ REGISTRY: Final = "org.a11y.atspi.Registry"
 ROOT: Final = "/org/a11y/atspi/accessible/root"
 CACHE: Final = "/org/a11y/atspi/cache"
 NULL: Final = "/org/a11y/atspi/null"
-
-DEADLINE: Final = 0.3
-"""Seconds a single small call may take: what a frozen app costs."""
 
 IN_FLIGHT: Final = 32
 """Calls on their way at once. dbus-fast loses its socket with hundreds; 32 keep any app busy."""
@@ -107,6 +105,7 @@ class Bus:
         self._address = address
         self._bus: MessageBus | None = None
         self._window = asyncio.Semaphore(IN_FLIGHT)
+        self._patience = Patience()
 
     async def connect(self, timeout: float = 2.0) -> None:
         """Connect. DesktopError when nobody listens there."""
@@ -130,12 +129,12 @@ class Bus:
         member: str,
         signature: str = "",
         *body: Any,
-        timeout: float = DEADLINE,
+        timeout: float | None = None,
     ) -> list[Any]:
         """One call; ``interface`` without a dot is one of AT-SPI's. Returns the body of the answer.
 
         CallFailed for an error, TimeoutError when no answer came in ``timeout`` seconds (waiting for a free place is
-        not counted), DesktopError when the bus is gone.
+        not counted; None: the app has said nothing at all for `patience.SILENT`), DesktopError when the bus is gone.
         """
         from dbus_fast import Message, MessageType
 
@@ -150,13 +149,19 @@ class Bus:
             body=list(body),
         )
         async with self._window:
+            question = None
             try:
-                async with asyncio.timeout(timeout):
+                async with asyncio.timeout(None) as limit:
+                    question = self._patience.begin(bus, limit, timeout)
                     answer = await self._bus.call(message)
+                self._patience.heard(bus)
             except (EOFError, OSError) as error:
                 if isinstance(error, TimeoutError):
                     raise
                 raise DesktopError(f"the accessibility bus is gone: {error!r}") from error
+            finally:
+                if question is not None:
+                    self._patience.end(question)
         if answer is None:
             raise CallFailed("org.freedesktop.DBus.Error.NoReply", "no answer")
         if answer.message_type == MessageType.ERROR:
@@ -164,7 +169,7 @@ class Bus:
             raise CallFailed(str(answer.error_name), text[:200])
         return list(answer.body)
 
-    async def get(self, handle: Handle, interface: str, name: str, timeout: float = DEADLINE) -> Any:
+    async def get(self, handle: Handle, interface: str, name: str, timeout: float | None = None) -> Any:
         """A property's value."""
         body = await self.call(
             handle.bus,

@@ -10,6 +10,10 @@ from deskhand.observers.atspi import Bus, Handle
 from deskhand.observers.node import VALUE_LIMIT, clean_value
 from deskhand.observers.raw import Harvest, Raw, ask_all
 
+LISTS: Final = frozenset({"list", "list box", "table", "tree", "tree table"})
+LONG: Final = 30
+"""Children of a list that are asked about before what is in them."""
+
 MOST_EXTENTS: Final = 3_000
 """Elements whose rectangle is asked for: more are not on one screen."""
 
@@ -24,8 +28,19 @@ _LABELLED_BY: Final = 2
 
 async def look_closely(bus: Bus, reading: Harvest) -> None:
     """Rectangles, values and labels of what is on the screen."""
+    # The rows of long lists first: most of them are out of sight, and with them all that is in them.
+    lists = [raw for top in reading.tops for raw in _visible(reading, top) if raw.role in LISTS]
+    rows = {
+        path for raw in lists if len(raw.children) > LONG for path in raw.children if path in reading.raws
+    }
+    shown = [reading.raws[path] for path in rows if reading.on_screen(reading.raws[path])]
+    await ask_all(reading, (_extents(bus, reading, raw) for raw in shown if "Component" in raw.interfaces))
     visible = [raw for top in reading.tops for raw in _visible(reading, top)]
-    questions = (each for raw in visible[:MOST_EXTENTS] for each in _questions(bus, reading, raw))
+    questions = (
+        each
+        for raw in visible[:MOST_EXTENTS]
+        for each in _questions(bus, reading, raw, placed=raw.path in rows)
+    )
     await ask_all(reading, questions)
 
 
@@ -36,14 +51,16 @@ def _visible(reading: Harvest, top: str) -> Iterable[Raw]:
         raw = reading.raws[stack.pop()]
         if raw.path != top and not reading.on_screen(raw):
             continue
+        if raw.nowhere and raw.path != top:
+            continue
         yield raw
         fresh = [child for child in raw.children if child in reading.raws and child not in seen]
         seen.update(fresh)
         stack.extend(reversed(fresh))
 
 
-def _questions(bus: Bus, reading: Harvest, raw: Raw) -> Iterable[Awaitable[None]]:
-    if "Component" in raw.interfaces:
+def _questions(bus: Bus, reading: Harvest, raw: Raw, *, placed: bool) -> Iterable[Awaitable[None]]:
+    if "Component" in raw.interfaces and not placed:
         yield _extents(bus, reading, raw)
     if raw.role == "password text":
         pass

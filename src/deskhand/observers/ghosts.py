@@ -11,9 +11,8 @@ from typing import Final
 
 from deskhand.messages import Rect
 from deskhand.observers.atspi import Bus
+from deskhand.observers.details import LISTS
 from deskhand.observers.raw import Harvest, Raw, ask_all
-
-LISTS: Final = frozenset({"list", "list box", "table", "tree", "tree table"})
 
 _WINDOW: Final = 1  # AT-SPI's coordinate types: 1 is the window's
 
