@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from desk_helpers import all_done, effects
+from deskhand.errors import TargetError
 from deskhand.messages import Private
 from deskhand.tools.desk import Desk, open_desktop
 from deskhand.tools.entry import paste
@@ -174,3 +177,16 @@ async def test_a_window_is_waited_for_by_its_title_and_focused_by_a_part_of_it(d
     active = desk.desktop.windows.active()
     assert active is not None
     assert active.title == "First note"
+
+
+async def test_a_program_that_ends_without_a_window_says_why(desk: Desk) -> None:
+    with pytest.raises(TargetError) as failed:
+        await desk.launch(["sh", "-c", "seq 100000; echo 'cannot open the archive' >&2; exit 3"])
+    assert "sh ended without showing a window (exit status 3)" in str(failed.value)
+    assert 'its last words: "cannot open the archive"' in str(failed.value)
+
+
+async def test_a_program_may_say_much_and_leave_others_running(desk: Desk) -> None:
+    late = "sleep 1; exec zenity --info --title=Child --text=x"
+    await desk.launch(["sh", "-c", f"seq 200000; ({late}) & seq 200000; wait"])
+    assert await desk.wait_for("window[name='Child']") is not None

@@ -34,6 +34,14 @@ class Frame:
         return encode_png(self)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a program ended. ``status`` is negative for a signal; ``last_line`` is the last that it said, if anything."""
+
+    status: int
+    last_line: str
+
+
 class Screen(Protocol):
     """Capture."""
 
@@ -169,6 +177,10 @@ class Desktop(Protocol):
 
     def launch(self, argv: Sequence[str]) -> int:
         """Start a program on this desktop (in its sandbox); its pid outside. DesktopError when it cannot start."""
+        ...
+
+    def ended(self, pid: int) -> Ended | None:
+        """How a program that `launch` started ended; None while it runs, or when that is not known."""
         ...
 
     def browser_command(self) -> Any:

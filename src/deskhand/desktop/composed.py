@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from deskhand.desktop.base import Changes, Clipboard, Input, Recorder, Screen, Windows
+from deskhand.desktop.base import Changes, Clipboard, Ended, Input, Recorder, Screen, Windows
 from deskhand.desktop.browser import BrowserCommand
 from deskhand.desktop.capture import MssScreen
 from deskhand.desktop.changes import DamageChanges
@@ -103,6 +103,10 @@ class X11Desktop:
         DesktopError when there is no such program or it cannot be run.
         """
         return self._launcher.start(argv)
+
+    def ended(self, pid: int) -> Ended | None:
+        """How a launched program ended, and the last thing it said; None while it runs."""
+        return self._launcher.outputs.ended(pid)
 
     def browser_command(self) -> BrowserCommand:
         """How to start this desktop's own Chromium. MissingPart without one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from deskhand.desktop.apps import find_program
 from deskhand.desktop.browser import (
@@ -15,6 +15,7 @@ from deskhand.desktop.browser import (
     write_launcher,
 )
 from deskhand.desktop.leash import MARK
+from deskhand.desktop.outputs import Outputs
 from deskhand.desktop.parts import PATH, require
 from deskhand.desktop.processes import Household
 from deskhand.desktop.sandbox import HOME, Sandbox
@@ -32,6 +33,7 @@ class Launcher:
     web: str
     sandbox: Sandbox | None = None
     cookies: str | None = None
+    outputs: Outputs = field(default_factory=Outputs)
 
     @property
     def shares(self) -> tuple[str, ...]:
@@ -45,11 +47,14 @@ class Launcher:
         self.household.check_open()
         program = find_program(self._outside(argv[0]))
         if self.sandbox is None:
-            return self.household.start([program, *argv[1:]], env=self.env, cwd=self.home).pid
+            return self._run([program, *argv[1:]], self.env, self.home)
         if not self._visible(program):
             raise DesktopError(f"{argv[0]!r} is not visible to the desktop's apps; share its directory")
         inside = program if "/" not in argv[0] else argv[0]
-        return self.household.start(self.sandbox.argv([inside, *argv[1:]]), env={"PATH": PATH}).pid
+        return self._run(self.sandbox.argv([inside, *argv[1:]]), {"PATH": PATH}, "/")
+
+    def _run(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:
+        return self.outputs.start(lambda out: self.household.start(argv, env=env, out=out, cwd=cwd)).pid
 
     def _outside(self, name: str) -> str:
         """Where a path of the private home is outside of the box."""

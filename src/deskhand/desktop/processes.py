@@ -54,34 +54,37 @@ def spawn(
     *,
     env: Mapping[str, str],
     log: str | None = None,
+    out: int | None = None,
     pass_fds: Sequence[int] = (),
     cwd: str = "/",
     outlives_us: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a program that cannot outlive this process (unless ``outlives_us``), in a session and group of its own.
 
-    ``env`` is all the environment it gets. Its output goes to the file ``log``, or nowhere. The kernel kills it when we
-    die (``setpriv --pdeathsig`` sets that between fork and exec, without code of ours in the forked child).
+    ``env`` is all the environment it gets. Its output goes to the file ``log``, to the descriptor ``out``, or nowhere.
+    The kernel kills it when we die (``setpriv --pdeathsig`` sets that between fork and exec, with no code of ours in the
+    forked child).
     MissingPart without ``setpriv``; OSError when the fork fails.
     """
     command = [*argv] if outlives_us else [*leashed(), *argv]
-    out = subprocess.DEVNULL if log is None else os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    opened = None if log is None else os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    said = next((fd for fd in (opened, out) if fd is not None), subprocess.DEVNULL)
     try:
         return _on_spawner(
             lambda: subprocess.Popen(
                 command,
                 env=dict(env),
                 stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
+                stdout=said,
+                stderr=said,
                 pass_fds=tuple(pass_fds),
                 cwd=cwd,
                 start_new_session=True,
             )
         )
     finally:
-        if out != subprocess.DEVNULL:
-            os.close(out)
+        if opened is not None:
+            os.close(opened)
 
 
 def become_subreaper() -> None:
@@ -157,6 +160,7 @@ class Household:
         *,
         env: Mapping[str, str],
         log: str | None = None,
+        out: int | None = None,
         pass_fds: Sequence[int] = (),
         cwd: str = "/",
     ) -> subprocess.Popen[bytes]:
@@ -165,7 +169,9 @@ class Household:
             self.check_open()
             self._processes = [process for process in self._processes if process.poll() is None]
             try:
-                process = spawn(argv, env={**env, MARK: self.directory}, log=log, pass_fds=pass_fds, cwd=cwd)
+                process = spawn(
+                    argv, env={**env, MARK: self.directory}, log=log, out=out, pass_fds=pass_fds, cwd=cwd
+                )
             except OSError as error:
                 raise DesktopError(f"cannot start {argv[0]}: {error}") from error
             self._processes.append(process)

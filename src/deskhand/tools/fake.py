@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from deskhand.desktop.apps import App
-from deskhand.desktop.base import Button, Frame, Recorder
+from deskhand.desktop.base import Button, Ended, Frame, Recorder
 from deskhand.errors import DesktopError, Effect, InvalidStep, TargetError
 from deskhand.messages import Image, Node, Observation, Point, Rect, Settled, WindowInfo
 from deskhand.observers.diff import diff
@@ -295,6 +295,9 @@ class FakeDesktop:
         with self.world.changing():
             self.world.apps[argv[0]](self.world)
         return 0
+
+    def ended(self, pid: int) -> Ended | None:
+        return None
 
     def browser_command(self) -> Any:
         raise DesktopError("the fake desktop has no browser")

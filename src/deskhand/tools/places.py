@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from deskhand.desktop.base import Desktop
 from deskhand.errors import DesktopError, InvalidStep, TargetError
 from deskhand.messages import Point, Rect, WindowInfo
 from deskhand.observers.node import comparable, quote
@@ -48,7 +49,10 @@ async def launch(workspace: Workspace, step: Launch) -> Outcome:
         shown = quote(window.title or window.app, 80)
         return Outcome(effect="done", message=f"window {shown} is there", value=None, final=True)
     if not _running(pid):
-        return Outcome(effect="effect_unknown", message=f"{name} ended without showing a window", final=True)
+        how = await in_thread(_last_words, desktop, pid)
+        return Outcome(
+            effect="effect_unknown", message=f"{name} ended without showing a window{how}", final=True
+        )
     return Outcome(
         effect="effect_unknown", message=f"{name} runs, no window within {timeout:g} s", final=True
     )
@@ -71,6 +75,15 @@ async def _new_window(workspace: Workspace, before: set[int], pid: int, timeout:
         )
         if found is not None or not running:
             return found
+
+
+def _last_words(desktop: Desktop, pid: int) -> str:
+    """How a program ended and the last thing it said, as far as that is known."""
+    ended = desktop.ended(pid)
+    if ended is None:
+        return ""
+    status = f"exit status {ended.status}" if ended.status >= 0 else f"killed by signal {-ended.status}"
+    return f" ({status}){f', its last words: {quote(ended.last_line, 200)}' if ended.last_line else ''}"
 
 
 def _running(pid: int) -> bool:
