@@ -14,11 +14,12 @@ from deskhand.audit.log import AuditLog
 from deskhand.audit.read import read_events
 from deskhand.errors import StopTask
 from deskhand.messages import Image, Json, Limits, Model, Policy, StepReport
-from deskhand.observers.node import walk
+from deskhand.observers.node import text_of, walk
 from deskhand.orchestrator.assess import Assessor, scene_of
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.consent import Gate
 from deskhand.orchestrator.limits import Meter
+from deskhand.orchestrator.link import Link
 from deskhand.orchestrator.loop import Child
 from deskhand.orchestrator.models.scripted import ScriptedModel
 from deskhand.orchestrator.record import Record
@@ -38,11 +39,12 @@ UNSURE: Json = {
 
 @dataclass(frozen=True)
 class Told:
-    """How a task ended, and what its log says."""
+    """How a task ended, what its log says, and all that was on the screen then."""
 
     outcome: Outcome
     events: Sequence[Json]
     stubborn: Sequence[str] = ()
+    screen: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -119,12 +121,13 @@ class Stage:
             outcome = await self._outcome(child)
             stubborn = await self._believed(assessor, claim) if everything else ()
             child.record.close()
+        screen = " ".join(text_of(root) for root in (await scene_of(self.desk)).roots)
         await self.clear()
-        return Told(outcome, list(read_events(directory / "audit.jsonl")), stubborn)
+        return Told(outcome, list(read_events(directory / "audit.jsonl")), stubborn, screen)
 
     def _child(self, brief: Brief, model: Model, log: AuditLog) -> tuple[Child, Assessor]:
         meter, record = Meter(Limits(), brief.deadline, brief.timeout), Record(log)
-        nobody: Any = None
+        nobody = Link(on_cancel=lambda by: None, on_gone=lambda: None)
         gate = Gate(brief, nobody, log, meter, lambda: None)
 
         async def look() -> Scene:
@@ -182,11 +185,15 @@ class Stage:
         return believed
 
     async def clear(self) -> None:
-        """Forget the task: the browser keeps running, on an empty page."""
+        """Leave nothing of the task: windows are closed, and the browser keeps running on an empty page."""
         work = self.desk.workspace
         work.gate = work.on_step = None
-        if work.browser is not None and work.browser.running:
+        browser = work.browser
+        if browser is not None and browser.running:
             await self.desk.act([{"kind": "navigate", "url": "about:blank"}])
+        for window in await self.desk.windows():
+            if browser is None or not browser.owns(window):
+                await self.desk.act([{"kind": "window", "do": "close", "title": window.title}])
         self.desk._looks.clear()  # the next task must not know what this one saw
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 _HASH = re.compile(r"[0-9a-f]{64}")
+_URL_SAFE = str.maketrans("+/", "-_")
+_SHORTEST_BASE64 = 6
+"""Characters of base64 below which what looks like a secret is more likely chance."""
 _SHORT = 3
 """Typed texts below this many characters are replaced where they were asked for, but not hunted elsewhere."""
 
@@ -17,7 +23,7 @@ _SHORT = 3
 class Scrubber:
     """Replaces secrets by ``<secret:name>`` and, with ``lengths_only``, typed text by ``<N characters>``.
 
-    Secrets are also found in the forms that other texts carry them in: JSON-escaped and percent-encoded. Typed text
+    Secrets are also found in the forms that other texts carry them in, such as percent-encoded or base64. Typed text
     is remembered, so that a later event that quotes it is cleaned too.
     """
 
@@ -71,11 +77,40 @@ class Scrubber:
 
 
 def _forms(value: str) -> set[str]:
-    escaped = json.dumps(value)[1:-1]
-    forms = {value, escaped, json.dumps(escaped)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-    with contextlib.suppress(UnicodeEncodeError):  # a lone surrogate has no percent-encoding
-        forms.add(quote(value, safe=""))
+    """The value as other texts carry it: as it is, escaped for JSON, HTML and addresses, and inside base64."""
+    forms: set[str] = set()
+    # A name on the screen has its white space joined, and its letters composed or not.
+    for spelling in {
+        value,
+        " ".join(value.split()),
+        *(unicodedata.normalize(f, value) for f in ("NFC", "NFD")),
+    }:
+        escaped = json.dumps(spelling)[1:-1]
+        forms |= {
+            spelling,
+            escaped,
+            json.dumps(escaped)[1:-1],
+            json.dumps(spelling, ensure_ascii=False)[1:-1],
+        }
+        plain = html.escape(spelling, quote=False)
+        forms |= {plain, html.escape(spelling), plain.replace('"', "&quot;"), repr(spelling)[1:-1]}
+        with contextlib.suppress(UnicodeEncodeError):  # a lone surrogate has no bytes
+            forms |= set(_encoded(spelling))
     return forms - {""}
+
+
+def _encoded(text: str) -> Iterator[str]:
+    for safe in ("", "/", "!'()*~", "!'()*~;,/?:@&=+$#", "*-._"):
+        for form in (quote(text, safe=safe), quote_plus(text, safe=safe)):
+            yield form
+            yield re.sub(r"%[0-9A-F]{2}", lambda code: code[0].lower(), form)
+    data = text.encode()
+    for before in range(3):
+        # The characters that depend on nothing but the text, wherever it stands in what was encoded.
+        whole = base64.b64encode(bytes(before) + data).decode()
+        inner = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        if len(inner) >= _SHORTEST_BASE64:
+            yield from (inner, inner.translate(_URL_SAFE))
 
 
 def _typed_texts(step: Any) -> Iterable[str]:

@@ -105,23 +105,26 @@ def dangers(command: str, asked: Asked, said: Iterable[str]) -> str:
     A command that the caller gave word for word is the caller's. To name the kind of act is enough for what the caller
     names, too, but never for everything at once.
     """
-    plain = " ".join(command.split())
-    if any(plain and plain in " ".join(text.split()) for text in said):
+    whole = re.compile(rf"(?<![\w-]){re.escape(' '.join(command.split()))}(?![\w-])")
+    if command.strip() and any(whole.search(" ".join(text.split())) for text in said):
         return ""
     for what, kind, rule in _COMPILED:
-        if rule.search(command) is None:
+        hit = rule.search(command)
+        if hit is None:
             continue
         if not kind or kind not in asked.kinds:
             return what
-        if kind == "deleting" and (_EVERYTHING.search(command) or not _names_operands(command, said)):
+        if kind == "deleting" and (
+            _EVERYTHING.search(command) or not _names_operands(command[hit.end() :], said)
+        ):
             return what
     return ""
 
 
-def _names_operands(command: str, said: Iterable[str]) -> bool:
-    """Whether each file that a command names is one of those that the caller names, where the caller names any."""
+def _names_operands(operands: str, said: Iterable[str]) -> bool:
+    """Whether each file of a command is one of those that the caller names, where the caller names any."""
     told = " ".join(said).casefold()
     if re.search(r"[\w-]+\.\w{1,5}\b|\B[~.]?/\w", told) is None:
         return True
-    files = [word.strip("'\"") for word in command.split()[1:] if not word.startswith("-")]
+    files = [word.strip("'\"") for word in operands.split() if not word.startswith("-")]
     return all(part.rstrip("/").rsplit("/", 1)[-1].casefold() in told for part in files)

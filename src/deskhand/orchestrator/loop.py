@@ -163,7 +163,7 @@ class Child:
         start = time.monotonic()
         observation = await self.hand.observe()
         self.record.observation(observation, time.monotonic() - start)
-        return observation
+        return replace(observation, text=self.record.log.scrub(observation.text))
 
     async def think(self) -> Turn:
         """One turn of the model, recorded."""
@@ -290,8 +290,10 @@ class Child:
         )
         if self._rejected > 1 or found.final:
             return self._refuted
+        # What stands in the way may be told in the screen's own words.
+        problem = envelope(self.record.log.scrub(found.problem))
         return self.told(
-            call, f"Not accepted: {found.problem}. Look again; mend it, or finish honestly.", is_error=True
+            call, f"Not accepted:\n{problem}\nLook again; mend it, or finish honestly.", is_error=True
         )
 
     async def plain_check(self, claim: Finish) -> Verification:

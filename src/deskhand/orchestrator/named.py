@@ -46,7 +46,7 @@ def literals(claim: Claim) -> list[str]:
     """What the caller's words name verbatim: quotes, inputs, numbers, and names written with a capital."""
     found = names(claim.goal) + [value for _, value in claim.inputs]
     rest = QUOTED.sub(" ", _without_places(claim.goal))
-    found += re.findall(r"(?<![\w.])\d+(?:[.,:]\d+)*(?![\w.])", rest)
+    found += re.findall(r"(?<![\w.-])\d+(?:[.,:]\d+)*(?![\w-]|\.\w)", rest)
     found += re.findall(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]*[a-zà-ÿ][\w’'-]*", rest)
     return list(dict.fromkeys(found))
 

@@ -168,7 +168,9 @@ def kinds_on(label: str, *, is_link: bool = False) -> list[Kind]:
         return []
     kinds = []
     for kind in KINDS:
-        hits = [word for word in found if word in kind.labels and _is_act(word, label, found)]
+        hits = [
+            word for word in found if word in kind.labels and _is_act(word, label, found, is_link=is_link)
+        ]
         phrases = [word for word in kind.labels if "-" in word and set(plain_words(word)) <= set(found)]
         scripts = [
             word for word in kind.labels if not word.isascii() and len(word) > 1 and word in label.casefold()
@@ -196,13 +198,15 @@ def kinds_threatened(text: str) -> list[Kind]:
     return list(dict.fromkeys(kinds))
 
 
-def _is_act(word: str, label: str, found: list[str]) -> bool:
+def _is_act(word: str, label: str, found: list[str], *, is_link: bool) -> bool:
     """Whether a word that may be a noun is the act here: alone or in front, and not followed by what belongs to it."""
     if word not in _NOUNS:
         return True
     if word == "format":
         return bool(set(found) & {"disk", "drive", "volume", "partition", "card", "stick"})
     before, _, after = label.casefold().partition(word)
+    if not before.strip() and not is_link and re.match(r"\s*\W*\d", after):
+        return True  # `Transfer 200`
     if _OF_THINGS.match(after) is not None:
         return False
     return not before.strip() or _THINGS.search(before) is None

@@ -119,7 +119,10 @@ class Rules:
             return f"entering the secret {', '.join(secrets)} where the caller did not ask for it"
         if step.get("kind") in ("fill", "type") and is_password:
             given = str(step.get("text", ""))
-            known = bool(given) and (given in self._raw or given in self._brief.inputs.values())
+            known = given in self._brief.inputs.values() or (
+                bool(given and self._asked.words & _LOG_IN)
+                and re.search(rf"(?<!\w){re.escape(given)}(?!\w)", self._raw) is not None
+            )
             if not (re.fullmatch(r"<secret:[^>]+>", given) or known):
                 return "entering a password that the caller did not give"
         return ""

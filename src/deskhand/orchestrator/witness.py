@@ -161,6 +161,10 @@ class Witness:
         self._around = ""
         self.last_act = time.monotonic()
 
+    def forget_before(self) -> None:
+        """A person used the desktop: what was there before the acts so far says nothing about them any more."""
+        self.acts = [replace(act, before=None) for act in self.acts]
+
     def befores(self) -> list[Scene]:
         """The scenes before the last act that counts, and before those that it may only have followed up."""
         return [act.before for act in self._tail() if act.before is not None]
@@ -213,7 +217,8 @@ def _meant(target: Target | None, roots: Sequence[Node]) -> Node | None:
         if node.rect is not None and node.rect.contains(target.point) and "offscreen" not in node.states
     ]
     named = [node for node in there if node.name] or there
-    return min(named, key=lambda node: node.rect.area if node.rect else 0, default=None)
+    # Of two of one size the inner one, which comes later.
+    return min(reversed(named), key=lambda node: node.rect.area if node.rect else 0, default=None)
 
 
 def around(node: Node, roots: Sequence[Node]) -> str:
