@@ -87,6 +87,8 @@ def _sprung_back(act: Act, scene: Scene, *, itself: bool = False) -> Iterator[st
 
 def _same_target(act: Act, other: Act) -> bool:
     one, two = act.target, other.target
+    if one is not None and two is not None and one.ref and two.ref:
+        return one.ref == two.ref  # a window's title says "changed" as soon as one types
     return (
         one is not None
         and two is not None
