@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deskhand.orchestrator.brief import TaskStatus
     from deskhand.orchestrator.order import Order
     from deskhand.orchestrator.task import Cancel
+    from deskhand.watch import WatchServer
 
 EXIT = {"success": 0, "running": 0, "failure": 1, "clarification_needed": 3, "timeout": 4, "cancelled": 130}
 USAGE = 2
@@ -460,6 +461,49 @@ def stop(conversation: Conversation) -> None:
     for _ in follow_lines(directory / FILE_NAME):
         pass  # until its log is closed
     print(f"stopped {directory.name}")
+
+
+@app.command(epilog=_examples("computer watch", "computer watch calm-otter --port 8080"))
+def watch(
+    conversation: Annotated[
+        str | None, typer.Argument(metavar="[CONV]", help="Default: the task that runs.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="The page's port; 0 takes a free one.")] = 0,
+) -> None:
+    """Watch a running task in the browser, pause it, take it over, stop it.
+
+    Prints the address of a page on this machine, and serves it until the task has ended.
+    """
+    from deskhand.orchestrator.control import NotRunning
+    from deskhand.watch import watch as open_watch
+
+    if conversation is None:
+        running = [row.conversation for row in _store().list() if row.state == "running"]
+        if not running:
+            _fail("no task runs", 1)
+        conversation = running[0]
+    try:
+        server = open_watch(_directory(conversation), port=port)
+    except NotRunning as error:
+        _fail(str(error), 1)
+    print(server.url, flush=True)
+    _serve_page(server)
+
+
+def _serve_page(server: WatchServer) -> None:
+    """Serve until the task is over and the page has had a moment to say so, or until Ctrl-C."""
+    import threading
+
+    threading.Thread(target=server.serve_forever, name="deskhand-watch", daemon=True).start()
+    try:
+        server.watched.ended.wait()
+        threading.Event().wait(2)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.watched.close()
+        server.shutdown()
+        server.server_close()
 
 
 @app.command(

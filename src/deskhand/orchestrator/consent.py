@@ -73,14 +73,14 @@ class Gate:
             "target": {"role": target.role, "name": target.name, "app": target.app} if target else None,
         }
         self.pending = why
-        if not self._brief.answers:
+        if not self._brief.answers and not self._link.watchers:
             self._log.write("consent", what=why, step=step or None, target=target, allowed=False, by="nobody")
             raise StopTask("consent", f"{why} needs consent, and nobody was there to give it")
         self._meter.pause()
         self._send_clock()
         try:
             async with asyncio.timeout(self._brief.limits.human_wait):
-                answer = await self._link.ask("confirm", question)
+                answer = await self._link.ask_person("confirm", question, caller=self._brief.answers)
         except TimeoutError:
             raise StopTask("nobody_answered", f"{why} needs consent, and nobody answered") from None
         except CallerGone:

@@ -71,11 +71,18 @@ Take = Callable[[Json, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[No
 class ControlServer:
     """Listens beside the log. ``answer`` gets a command and returns the reply.
 
-    A connection whose ``take`` was answered with ok is handed to ``take``, and is its pipe from then on.
+    ``watched`` is told of each connection that comes (1) to stay while somebody watches, and of its end (-1). A
+    connection whose ``take`` was answered with ok is handed to ``take``, and is its pipe from then on.
     """
 
-    def __init__(self, directory: Path, answer: Callable[[Json], Json], take: Take) -> None:
-        self._directory, self._answer, self._take = directory, answer, take
+    def __init__(
+        self,
+        directory: Path,
+        answer: Callable[[Json], Json],
+        take: Take,
+        watched: Callable[[int], None] = lambda more: None,
+    ) -> None:
+        self._directory, self._answer, self._take, self._watched = directory, answer, take, watched
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -96,6 +103,13 @@ class ControlServer:
                 command = json.loads(await reader.readline())
             if isinstance(command, dict) and command.get("command") == "wait":
                 await reader.read()  # until the other end leaves, or this process does
+                return
+            if isinstance(command, dict) and command.get("command") == "watch":
+                self._watched(1)
+                try:
+                    await reader.read()
+                finally:
+                    self._watched(-1)
                 return
             async with asyncio.timeout(5):
                 reply = self._answer(command) if isinstance(command, dict) else {"error": "not a JSON object"}

@@ -29,6 +29,7 @@ class Meter:
     warned: set[str] = field(default_factory=set)
     _last: Usage = field(default_factory=Usage)
     _paused_at: float | None = None
+    _pauses: int = 0
 
     def remaining(self) -> float:
         """Seconds left; while paused, those that were left then."""
@@ -39,11 +40,14 @@ class Meter:
         return self._paused_at is not None
 
     def pause(self) -> None:
+        """Let the clock stand still, until as many `resume` have come as `pause`."""
         if self._paused_at is None:
             self._paused_at = self.clock()
+        self._pauses += 1
 
     def resume(self) -> None:
-        if self._paused_at is not None:
+        self._pauses = max(0, self._pauses - 1)
+        if self._pauses == 0 and self._paused_at is not None:
             self.deadline += self.clock() - self._paused_at
             self._paused_at = None
 

@@ -41,6 +41,9 @@ class Link:
         self._writer: asyncio.StreamWriter | None = None
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[AnswerFrame]] = {}
+        self.asking: dict[int, Json] = {}
+        """What a person is asked now, by number: whoever watches can answer, too."""
+        self.watchers = 0
 
     @property
     def attached(self) -> bool:
@@ -57,8 +60,8 @@ class Link:
         finally:
             if self._writer is writer:
                 self._writer = None
-                for future in self._waiting.values():
-                    if not future.done():
+                for number, future in self._waiting.items():
+                    if not future.done() and not (number in self.asking and self.watchers):
                         future.set_exception(CallerGone("the caller went away"))
                 self._on_gone()
 
@@ -77,17 +80,39 @@ class Link:
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(line(frame))
 
+    async def ask_person(self, kind: Literal["confirm", "question"], payload: Json, *, caller: bool) -> Any:
+        """Ask the caller, when there is one who ``caller`` says can answer, and whoever watches: the first answer
+        counts. `CallerGone` when there is nobody."""
+        if not self.watchers and not (caller and self.attached):
+            raise CallerGone("nobody is there to answer")
+        number = next(self._ids)
+        self.asking[number] = payload
+        self._on_ask(payload)
+        try:
+            return await self._ask(number, kind, payload, send=caller)
+        finally:
+            del self.asking[number]
+
     async def ask(self, kind: QuestionKind, payload: Json) -> Any:
         """Ask the other end; `CallerGone` when nobody is there, StopTask when its callback failed."""
         if self._writer is None:
             raise CallerGone("nobody follows this task")
-        if kind in ("confirm", "question"):
-            self._on_ask(payload)
-        number = next(self._ids)
+        return await self._ask(next(self._ids), kind, payload, send=True)
+
+    def answer(self, number: int, value: Any) -> bool:
+        """Take an answer from somewhere else than the pipe; False when nothing waits for it."""
+        future = self._waiting.get(number)
+        if number not in self.asking or future is None or future.done():
+            return False
+        future.set_result(AnswerFrame(id=number, value=value))
+        return True
+
+    async def _ask(self, number: int, kind: QuestionKind, payload: Json, *, send: bool) -> Any:
         future: asyncio.Future[AnswerFrame] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         try:
-            self.send(QuestionFrame(id=number, kind=kind, payload=payload))
+            if send:
+                self.send(QuestionFrame(id=number, kind=kind, payload=payload))
             answer = await future
         finally:
             del self._waiting[number]

@@ -20,6 +20,7 @@ from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFra
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.children import child_class
 from deskhand.orchestrator.consent import Gate
+from deskhand.orchestrator.hold import Hold
 from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.link import CallerGone, Link
@@ -87,6 +88,7 @@ class Work:
                 started=brief.started,
             )
         )
+        self.hold = Hold(lambda: self.meter, self.record.log, self.send_clock)
         if not again:
             stored = brief.model_dump_json(exclude={"secrets": True, "started": True, "deadline": True})
             write_private(
@@ -110,6 +112,34 @@ class Work:
             if self._running is not None:
                 self._running.cancel()
 
+    @property
+    def running(self) -> bool:
+        return not self.over.is_set()
+
+    def watched(self, more: int) -> None:
+        """Somebody began (1) or ceased (-1) to watch. A task that is held and left alone ends after a while."""
+        self.link.watchers += more
+        if self.link.watchers == 0 and self.hold.state != "free":
+            self._loop.call_later(self.brief.limits.human_wait, self._end_if_left_alone)
+
+    def _end_if_left_alone(self) -> None:
+        if self.link.watchers == 0 and self.hold.state != "free":
+            self.stop("nobody_answered", "the task was paused, and nobody came back to it")
+
+    def person(self, name: str, command: Json) -> bool:
+        """What a person who watches does; False when it has no effect any more."""
+        match name:
+            case "pause":
+                self.hold.pause("watch page")
+            case "take_over":
+                self.hold.take_over("watch page")
+                self._witness.forget_before()
+            case "go_on":
+                self.hold.go_on("watch page")
+            case _:
+                return self.link.answer(int(command.get("id", 0)), command.get("value"))
+        return True
+
     def facts(self) -> Json:
         """What the control socket tells of this task."""
         return {
@@ -118,6 +148,9 @@ class Work:
             "remaining": round(self.meter.remaining(), 1),
             "model": self.model_name,
             "computer": self.computer,
+            "held": self.hold.state,
+            "asking": [{"id": number, **payload} for number, payload in self.link.asking.items()],
+            "display": dict(self.desk.desktop.client_env) if self.desk is not None else None,
         }
 
     # --- from brief to status ------------------------------------------------------------------------------------
@@ -209,7 +242,7 @@ class Work:
         start = time.monotonic()
         async with asyncio.timeout(max(0.0, self.meter.remaining())):
             self.desk, fresh = await self._holder.desk_for(
-                brief, witness.gate(gate), witness.on_step(on_step)
+                brief, self.hold.gate(witness.gate(gate)), witness.on_step(on_step)
             )
         if witness.first is None:
             witness.first = await self.scene()
@@ -335,20 +368,22 @@ class Work:
                 return self.unfinished("desktop_error", "the display was lost")
             known = isinstance(error, DesktopError | MissingPart | ModelError)
             return self.unfinished(
-                _reason_of(error), str(error) if known else f"{type(error).__name__}: {error}"
+                reason_of(error), str(error) if known else f"{type(error).__name__}: {error}"
             )
 
     # --- what only the other side can answer ---------------------------------------------------------------------
 
     async def ask(self, question: str) -> str | None:
         """Put a question to the caller's side; None when nobody is there to answer."""
-        if not self.brief.answers:
+        if not self.brief.answers and not self.link.watchers:
             return None
         self.meter.pause()
         self.send_clock()
         try:
             async with asyncio.timeout(self.brief.limits.human_wait):
-                reply = await self.link.ask("question", {"kind": "question", "question": question})
+                reply = await self.link.ask_person(
+                    "question", {"kind": "question", "question": question}, caller=self.brief.answers
+                )
         except TimeoutError:
             raise StopTask("nobody_answered", question) from None
         except CallerGone:
@@ -460,6 +495,6 @@ _REASONS: tuple[tuple[type[Exception], Reason], ...] = (
 )
 
 
-def _reason_of(error: Exception) -> Reason:
+def reason_of(error: Exception) -> Reason:
     """The one table of how our errors end a task; what is not ours ends it as a fault of the desktop's side."""
     return next((reason for kind, reason in _REASONS if isinstance(error, kind)), "desktop_error")

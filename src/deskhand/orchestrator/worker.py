@@ -57,7 +57,7 @@ class Host:
         """Do the task, and those that follow while the desktop is kept. Everything made is gone when this returns."""
         work = self._work = Work(brief, self)
         following = asyncio.create_task(work.link.follow(reader, writer))
-        control = ControlServer(work.directory, self.command, self.take)
+        control = ControlServer(work.directory, self.command, self.take, self.watched)
         try:
             await control.start()
             while True:
@@ -71,7 +71,7 @@ class Host:
                     await work.close()
                     control.close()
                     work = self._work = Work(taken.brief, self)
-                    control = ControlServer(work.directory, self.command, self.take)
+                    control = ControlServer(work.directory, self.command, self.take, self.watched)
                     await control.start()
                 following = asyncio.create_task(work.link.follow(taken.reader, taken.writer))
                 following.add_done_callback(taken.release)
@@ -128,6 +128,10 @@ class Host:
                 return {"ok": True}
             case "status":
                 return {"ok": True, "pid": os.getpid(), **(work.facts() if work is not None else {})}
+            case "pause" | "take_over" | "go_on" | "answer" as name if work is not None and work.running:
+                return {"ok": work.person(name, command)}
+            case "pause" | "take_over" | "go_on" | "answer":
+                return {"ok": False, "error": "the task is not running"}
             case "take" if self._next is None or self._next.done():
                 return {"ok": False, "error": "busy: a task runs on this desktop"}
             case "take":
@@ -139,8 +143,14 @@ class Host:
             case other:
                 return {
                     "ok": False,
-                    "error": f"unknown command {other!r}; known are stop, status, take and wait",
+                    "error": f"unknown command {other!r}; known are stop, status, pause, take_over, go_on, answer, "
+                    "take, wait and watch",
                 }
+
+    def watched(self, more: int) -> None:
+        """Somebody began (1) or ceased (-1) to watch."""
+        if self._work is not None:
+            self._work.watched(more)
 
     async def take(self, command: Json, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Go on with the task, or a new one, for whoever is at the other end of this connection."""
