@@ -131,7 +131,7 @@ class Stage:
         gate = Gate(brief, nobody, log, meter, lambda: None)
 
         async def look() -> Scene:
-            return await scene_of(self.desk)
+            return await scene_of(self.desk, glimpse=True)
 
         async def on_step(report: StepReport, before: Image | None, after: Image | None) -> None:
             await asyncio.to_thread(record.action, report, None, None)

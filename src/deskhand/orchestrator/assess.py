@@ -37,10 +37,14 @@ JUDGED: Final = ("anthropic", "openai", "openai-chat", "claude-code", "codex")
 OpenModel = Callable[[], Awaitable[Model]]
 
 
-async def scene_of(desk: Desk) -> Scene:
-    """What is on the screen now. An app that cannot be read leaves an empty scene, which proves nothing."""
+async def scene_of(desk: Desk, *, glimpse: bool = False) -> Scene:
+    """What is on the screen now. An app that cannot be read leaves an empty scene, which proves nothing.
+
+    A ``glimpse`` reads the trees only when something was painted since they were read last.
+    """
+    work = desk.workspace
     try:
-        roots = await desk.workspace.senses.roots()
+        roots = tuple(await (work.glimpse() if glimpse else work.senses.roots()))
         windows = await desk.windows()
     except TargetError:
         return Scene()
