@@ -297,7 +297,7 @@ class Work:
 
     async def scene(self) -> Scene:
         """What is on the desktop now."""
-        return Scene() if self.desk is None else await scene_of(self.desk)
+        return Scene() if self.desk is None else await scene_of(self.desk, glimpse=True)
 
     def assessor(self, desk: Desk) -> Assessor:
         """Who checks the child's claims."""
