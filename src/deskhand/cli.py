@@ -490,6 +490,29 @@ def watch(
     _serve_page(server)
 
 
+@app.command(epilog=_examples("computer login shop --url https://shop.example", "computer login work"))
+def login(
+    profile: Annotated[str, typer.Argument(metavar="PROFILE", help="Made when it is new.")],
+    url: Annotated[str, typer.Option(help="The page to begin with.")] = "about:blank",
+    port: Annotated[int, typer.Option(help="The page's port; 0 takes a free one.")] = 0,
+) -> None:
+    """Sign in by hand, once, for the tasks of a profile.
+
+    Prints the address of a page on this machine that shows the profile's browser, and takes your mouse and keys. The
+    login is kept when you press Stop there, close the browser, or press Ctrl-C here.
+    """
+    import asyncio
+
+    from deskhand.login import login as open_login
+
+    try:
+        asyncio.run(open_login(profile, url, port=port, tell=lambda address: print(address, flush=True)))
+    except (ValueError, DeskhandError) as error:
+        _fail(str(error), 1)
+    except KeyboardInterrupt:
+        pass
+
+
 def _serve_page(server: WatchServer) -> None:
     """Serve until the task is over and the page has had a moment to say so, or until Ctrl-C."""
     import threading

@@ -7,17 +7,18 @@ import json
 import secrets
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from deskhand.audit.log import FILE_NAME
 from deskhand.audit.read import follow, read_events
-from deskhand.audit.review import Reviewer
+from deskhand.audit.review import Reviewer, Row
 from deskhand.audit.table import safe
 from deskhand.desktop.capture import MssScreen, encode_jpeg
 from deskhand.desktop.changes import DamageChanges
@@ -46,7 +47,61 @@ _POLICY = (
 )
 
 
-class Watched:
+class Watched(Protocol):
+    """What a page shows and does."""
+
+    ended: threading.Event
+
+    def state(self) -> Json:
+        """What the page shows above the screen: ``goal``, ``held``, ``asking``, ``over`` (how it ended)."""
+        ...
+
+    def steps(self, stop: threading.Event) -> Iterator[Row]:
+        """The steps as they are done, until the end or ``stop``."""
+        ...
+
+    def display(self) -> tuple[str, str | None]:
+        """DISPLAY and XAUTHORITY. `NotRunning` while there is none."""
+        ...
+
+    def control(self, command: Json) -> bool:
+        """Pause, take over, go on, stop, or answer; whether it had an effect."""
+        ...
+
+    def act(self, events: list[Json]) -> bool:
+        """Do what a person did on the picture, as long as the desktop is theirs."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Hand:
+    """A person's hand on a display; what is held is let go of at the end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._hand: tuple[XConnection, XInput] | None = None
+
+    def act(self, display: tuple[str, str | None], events: list[Json]) -> None:
+        with self._lock:
+            if self._hand is None:
+                connection = XConnection(*display)
+                self._hand = connection, XInput(connection)
+            for event in events:
+                with suppress(InvalidStep):  # a key that no keyboard here has
+                    _do(self._hand[1], event)
+
+    def let_go(self) -> None:
+        with self._lock:
+            hand, self._hand = self._hand, None
+            if hand is not None:
+                with suppress(DeskhandError):
+                    hand[1].release_all()
+                    hand[1].close()
+                hand[0].close()
+
+
+class WatchedTask:
     """The task as this page sees it: its worker's answers, and its display while a person works on it."""
 
     def __init__(self, directory: Path) -> None:
@@ -57,8 +112,7 @@ class Watched:
         self._presence = connect(directory)
         self._presence.sendall(b'{"command": "watch"}\n')
         self._presence.settimeout(None)
-        self._lock = threading.Lock()
-        self._hand: tuple[XConnection, XInput] | None = None
+        self._hand = Hand()
         threading.Thread(target=self._wait_for_end, name="deskhand-watched", daemon=True).start()
 
     def _wait_for_end(self) -> None:
@@ -88,34 +142,27 @@ class Watched:
     def control(self, command: Json) -> bool:
         """Pause, take over, go on, stop, or answer; whether it had an effect."""
         if command["command"] in ("go_on", "stop"):
-            self._let_go()
+            self._hand.let_go()
         return bool(send(self.directory, command).get("ok"))
 
     def act(self, events: list[Json]) -> bool:
         """Do what a person did on the picture, as long as the desktop is theirs."""
         if send(self.directory, {"command": "status"}).get("held") != "taken":
             return False
-        with self._lock:
-            if self._hand is None:
-                connection = XConnection(*self.display())
-                self._hand = connection, XInput(connection)
-            for event in events:
-                with suppress(InvalidStep):  # a key that no keyboard here has
-                    _do(self._hand[1], event)
+        self._hand.act(self.display(), events)
         return True
 
-    def _let_go(self) -> None:
-        with self._lock:
-            hand, self._hand = self._hand, None
-            if hand is not None:
-                with suppress(DeskhandError):
-                    hand[1].release_all()
-                    hand[1].close()
-                hand[0].close()
+    def steps(self, stop: threading.Event) -> Iterator[Row]:
+        """From the log, as it grows."""
+        reviewer = Reviewer()
+        for event in follow(self.directory / FILE_NAME, stop=stop):
+            row = reviewer.row(event)
+            if row.kind not in ("observation", "model_call"):
+                yield row
 
     def close(self) -> None:
         """Release what is held, and say that nobody watches any more."""
-        self._let_go()
+        self._hand.let_go()
         with suppress(OSError):
             self._presence.shutdown(socket.SHUT_RDWR)
         self._presence.close()
@@ -306,14 +353,9 @@ class _Handler(BaseHTTPRequestHandler):
         states = threading.Thread(target=tell_states, name="deskhand-watch-state", daemon=True)
         states.start()
         try:
-            reviewer = Reviewer()
-            for event in follow(watched.directory / FILE_NAME, stop=gone):
-                row = reviewer.row(event)
-                if row.kind not in ("observation", "model_call"):
-                    told = {
-                        name: safe(str(getattr(row, name))) for name in ("step", "what", "target", "outcome")
-                    }
-                    tell("step", {**told, "mood": row.mood})
+            for row in watched.steps(gone):
+                told = {name: safe(str(getattr(row, name))) for name in ("step", "what", "target", "outcome")}
+                tell("step", {**told, "mood": row.mood})
             states.join(LOOK * 4)
             tell("end", {})
         finally:
@@ -322,7 +364,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def watch(directory: Path, *, port: int = 0) -> WatchServer:
     """The server of one running task's page; ``serve_forever`` serves it. `NotRunning` when it has ended."""
-    watched = Watched(directory)
+    watched = WatchedTask(directory)
     try:
         return WatchServer(watched, port)
     except BaseException:

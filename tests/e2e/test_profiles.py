@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 
+import login_site
 from deskhand import Private, computer_task
 from deskhand.audit.store import TaskStore
 from deskhand.config import data_home
@@ -18,34 +17,10 @@ from deskhand.orchestrator.control import send
 from watching import Script, Watch
 
 
-class _Site(BaseHTTPRequestHandler):
-    """Knows who has its cookie; pressing the button gives it, for the browser's session only."""
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
-
-    def do_GET(self) -> None:
-        known = "who=ana" in (self.headers["cookie"] or "")
-        body = "<h1>Hello Ana</h1>" if known else '<form action="/in"><button>Log in</button></form>'
-        self.send_response(200)
-        if self.path.startswith("/in"):
-            body = "<h1>Hello Ana</h1>"
-            self.send_header("set-cookie", "who=ana; Path=/; HttpOnly")
-        self.send_header("content-type", "text/html")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-
 @pytest.fixture
 def site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
-    thread = Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with login_site.served() as served:
+        yield served.url
 
 
 def _act(*steps: dict[str, Any]) -> dict[str, Any]:

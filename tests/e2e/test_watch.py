@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,14 +14,15 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from deskhand import Policy, computer_task
+import login_site
+from deskhand import Policy, Private, computer_task
 from deskhand.audit.read import read_events
 from deskhand.audit.store import TaskStore
 from deskhand.config import data_home
 from deskhand.desktop.browser import find_browser
 from deskhand.watch import WatchServer, watch
 from process_tree import left_alive
-from watching import Watch
+from watching import Script, Watch
 from wire import Wire
 
 Json = dict[str, Any]
@@ -167,7 +170,10 @@ def test_a_person_sees_pauses_takes_over_and_gives_back(browser: Any, wire: Wire
         assert "Ab1É" in str(wire.bodies[-1])
         played.go()
         done = played.done.result(60)
-        assert (done["status"], done["verified"]) == ("success", True), (done, wire.bodies[-1]["messages"][-3:])
+        assert (done["status"], done["verified"]) == ("success", True), (
+            done,
+            wire.bodies[-1]["messages"][-3:],
+        )
         page.wait_for_selector("#state:has-text('success')")
     kinds = kinds_of(played)
     paused, on = kinds.index("paused the task"), kinds.index("let the task go on")
@@ -221,3 +227,27 @@ def test_without_the_token_nothing_answers(wire: Wire, watch: Watch) -> None:
         assert typed.json() == {"ok": False}  # the desktop is the child's
         assert httpx2.post(f"{base}/control", json={"command": "stop"}, headers=known).json() == {"ok": True}
         assert played.done.result(60)["reason"] == "stopped_by_person"
+
+
+def test_a_person_signs_in_by_hand_and_later_tasks_find_the_login(browser: Any, scripted: Script) -> None:
+    with login_site.served() as site:
+        command = [sys.executable, "-m", "deskhand.cli", "login", "shop", "--url", site.url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as login:
+            assert login.stdout is not None
+            page = browser.new_page(viewport={"width": 1700, "height": 950})
+            page.goto(login.stdout.readline().strip(), wait_until="domcontentloaded")
+            page.wait_for_selector("#screen.live")
+            until(page, "document.getElementById('screen').naturalWidth == 1280")
+            page.click("#screen", position={"x": 640, "y": 400})
+            page.keyboard.press("Tab")  # into the page: its only button
+            page.keyboard.press("Enter")
+            assert site.signed_in.wait(20)
+            page.click("#stop")
+            page.wait_for_selector("#state:has-text('kept')")
+            assert login.wait(20) == 0
+            page.close()
+        hello = "heading[name='Hello Ana']"
+        look = _act({"kind": "launch", "app": site.url})
+        end = {"calls": [{"name": "finish", "input": {"result": "seen", "evidence": [hello]}}]}
+        found = computer_task("look", 60, scripted([look, end]), computer=Private(profile="shop"))
+    assert found["evidence"] == [{"check": hello, "holds": True}], found
