@@ -92,7 +92,7 @@ async def _extents(bus: Bus, reading: Harvest, raw: Raw) -> None:
 async def _text(bus: Bus, reading: Harvest, raw: Raw) -> None:
     # GTK 4.8 returns nothing for "up to the end" (-1) of a label, but does for a number beyond it.
     (text,) = await bus.call(reading.app.bus, raw.path, "Text", "GetText", "ii", 0, VALUE_LIMIT)
-    if not text:
+    if not text and reading.app.toolkit == "GTK":
         (text,) = await bus.call(reading.app.bus, raw.path, "Text", "GetText", "ii", 0, -1)
     raw.value = clean_value(text)
 

@@ -20,19 +20,14 @@ from deskhand.observers.atspi import (
 from deskhand.observers.details import look_closely
 from deskhand.observers.ghosts import banish_ghosts
 from deskhand.observers.node import clean_name
-from deskhand.observers.raw import App, Harvest, Raw, ask_each
+from deskhand.observers.raw import App, Harvest, Raw, ask_all, ask_each
 from deskhand.observers.roles import atspi_role
+from deskhand.observers.sight import FAMILY, in_sight
 
 MOST: Final = 20_000
 """Elements of one app that are kept."""
 
-FAMILY: Final = 300
-"""Children of one parent that are asked for one by one, where the app's cache does not list them."""
-
 _CACHE_DEADLINE: Final = 2.0
-_SCREEN: Final = 0  # AT-SPI's coordinate types: 0 is the screen's
-_PROBES: Final = 16
-_HEADERS: Final = 12
 _TOP_ROLES: Final = frozenset({"frame", "window", "dialog", "alert"})
 
 
@@ -155,9 +150,13 @@ async def _children(bus: Bus, reading: Harvest, path: str) -> None:
     if raw.count < 0:  # GTK 3 does not say for tables, which may have any number of cells
         raw.count = int(await bus.get(Handle(reading.app.bus, path), "Accessible", "ChildCount"))
     if raw.count > FAMILY and len(raw.children) < raw.count:
-        wanted = await _in_sight(bus, reading, raw)
+        wanted, alike = await in_sight(bus, reading, raw)
         paths = await asyncio.gather(*(_child(bus, reading, path, i) for i in wanted))
         raw.children = [each for each in paths if each]
+        if alike and raw.children:
+            await _fetch(bus, reading, raw.children[0])
+            cell = reading.raws[raw.children[0]]
+            await ask_all(reading, (_fetch_like(bus, reading, each, cell) for each in raw.children[1:]))
         return
     (found,) = await bus.call(reading.app.bus, path, "Accessible", "GetChildren")
     listed = [child for who, child in found if who == reading.app.bus and child != NULL]
@@ -168,40 +167,6 @@ async def _children(bus: Bus, reading: Harvest, path: str) -> None:
 async def _child(bus: Bus, reading: Harvest, path: str, index: int) -> str:
     (who, child), *_ = await bus.call(reading.app.bus, path, "Accessible", "GetChildAtIndex", "i", index)
     return child if who == reading.app.bus and child != NULL else ""
-
-
-async def _in_sight(bus: Bus, reading: Harvest, raw: Raw) -> Sequence[int]:
-    """The indices of the children of a long list that can be seen, with what comes before and after, and the headers.
-
-    What is at points down its left side tells. Column headers are the first children, wherever the list stands.
-    """
-    seen: list[int] = []
-    if "Component" in raw.interfaces:
-        ((x, y, _, height),) = await bus.call(
-            reading.app.bus, raw.path, "Component", "GetExtents", "u", _SCREEN
-        )
-        points = [(x + 4, y + 4 + (height - 8) * part // _PROBES) for part in range(_PROBES + 1)]
-        found = await asyncio.gather(*(_index_at(bus, reading, raw, *point) for point in points))
-        seen = [index for index in found if index is not None]
-    last = max(seen, default=0)
-    first = min((index for index in seen if index > last - FAMILY // 2), default=0)
-    start = max(0, min(first - FAMILY // 4, raw.count - FAMILY))
-    return [*range(min(start, _HEADERS)), *range(start, min(raw.count, start + FAMILY))]
-
-
-async def _index_at(bus: Bus, reading: Harvest, raw: Raw, x: int, y: int) -> int | None:
-    """Which child of a list is at a point of the screen, if one is."""
-    app = reading.app.bus
-    try:
-        ((who, child),) = await bus.call(
-            app, raw.path, "Component", "GetAccessibleAtPoint", "iiu", x, y, _SCREEN
-        )
-        if child in (NULL, raw.path) or who != app:
-            return None
-        (index,) = await bus.call(app, child, "Accessible", "GetIndexInParent")
-    except CallFailed:
-        return None
-    return int(index) if 0 <= int(index) < raw.count else None
 
 
 async def _fetch(bus: Bus, reading: Harvest, path: str) -> None:
@@ -223,5 +188,24 @@ async def _fetch(bus: Bus, reading: Harvest, path: str) -> None:
         name=clean_name(str(known.get("Name", ""))),
         role=atspi_role(role),
         description=clean_name(str(known.get("Description", ""))),
+        states=states_of(states),
+    )
+
+
+async def _fetch_like(bus: Bus, reading: Harvest, path: str, like: Raw) -> None:
+    """One cell of a sheet: only what it says and its states are its own."""
+    who = reading.app.bus
+    name, (states,) = await asyncio.gather(
+        bus.get(Handle(who, path), "Accessible", "Name"), bus.call(who, path, "Accessible", "GetState")
+    )
+    reading.raws[path] = Raw(
+        path=path,
+        parent=like.parent,
+        index=-1,
+        count=0,
+        interfaces=like.interfaces,
+        name=clean_name(str(name)),
+        role=like.role,
+        description="",
         states=states_of(states),
     )
