@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import base64
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from deskhand.errors import ModelError
-from deskhand.messages import Json, Results, ToolCall, Turn, Words
+from deskhand.messages import Json, Model, Results, ToolCall, ToolResult, Turn, Words
+from deskhand.orchestrator.context import view
 from deskhand.orchestrator.models.capabilities import capabilities
 from model_helpers import BOTH_WAYS, BRIEF, RULES, TOOL, Make, images_in, picture, result
 from wire import Wire
 
 SONNET = "anthropic:claude-sonnet-5-5"
 REPLIES = BOTH_WAYS
+MARK = ', "cache_control": {"type": "ephemeral"}'
 
 
 async def test_a_first_request_holds_rules_brief_picture_tools_and_cache_marks(
@@ -117,8 +121,8 @@ async def test_marks_for_the_cache_stay_within_four_and_on_the_newest_messages(
     await model.turn(transcript, [TOOL])
     body = wire.bodies[-1]
     marked = [n for n, message in enumerate(body["messages"]) if "cache_control" in message["content"][-1]]
-    assert marked == [4, 6, 8]
-    assert str(body).count("cache_control") == 4
+    assert marked == [6, 8]
+    assert str(body).count("cache_control") == 2
 
 
 async def test_calls_that_nothing_answered_are_answered_as_not_executed(wire: Wire, make: Make) -> None:
@@ -254,8 +258,6 @@ async def test_text_that_no_server_takes_is_made_harmless(wire: Wire, make: Make
 
 
 async def test_a_picture_that_cannot_be_read_is_an_error_and_not_sent(wire: Wire, make: Make) -> None:
-    from dataclasses import replace
-
     broken = replace(picture(4000, 10, name="i7"), data=b"not a picture")
     with pytest.raises(ModelError, match="i7"):
         await make(SONNET).turn([RULES, Words(role="user", text="", images=(broken,))], [])
@@ -292,3 +294,60 @@ async def test_a_picture_too_heavy_as_png_is_sent_as_jpeg(wire: Wire, make: Make
 )
 def test_each_model_has_its_own_computer_tool(name: str, tool: str) -> None:
     assert capabilities("anthropic", name).computer == tool
+
+
+def tree(number: int) -> ToolResult:
+    """A whole window, as `observe` gives it."""
+    text = f"window {number} " + "x" * 2000
+    return ToolResult(call_id="", name="observe", text=text, seen=(0, len(text)), whole=True)
+
+
+async def played(model: Model, answers: list[ToolResult]) -> list[Any]:
+    """One turn after another, each with its answer, seen as the loop shows it; the transcript at the end."""
+    transcript: list[Any] = [RULES, BRIEF]
+    for answer in answers:
+        turn = await model.turn(view(transcript), [TOOL])
+        transcript += [turn, Results(results=(replace(answer, call_id=turn.calls[0].id),))]
+    await model.turn(view(transcript), [TOOL])
+    return transcript
+
+
+async def test_thinking_from_before_an_older_tree_was_dropped_is_cleared_by_the_server(
+    wire: Wire, make: Make
+) -> None:
+    wire.play(lambda request: {"thinking": "Hm.", "calls": [{"name": "act", "input": {}}]})
+    await played(make(SONNET), [tree(1), result("", "a"), tree(2), result("", "b"), result("", "c")])
+    edits = [body.get("context_management") for body in wire.bodies]
+    kept = [{"type": "thinking_turns", "value": n} for n in (1, 1, 2)]
+    assert edits == [
+        *[None] * 3,
+        *({"edits": [{"type": "clear_thinking_20251015", "keep": keep}]} for keep in kept),
+    ]
+    betas = [request.headers["anthropic-beta"] for request in wire.requests]
+    assert [("context-management-2025-06-27" in beta) for beta in betas] == [False] * 3 + [True] * 3
+    content = [block for message in wire.bodies[-1]["messages"] for block in message["content"]]
+    assert [block["signature"] for block in content if block["type"] == "thinking"] == [
+        f"signed-{n}" for n in range(5)
+    ]
+
+
+async def test_what_is_cached_before_a_dropped_tree_is_marked_when_it_goes(wire: Wire, make: Make) -> None:
+    wire.play(lambda request: {"calls": [{"name": "act", "input": {}}]})
+    answers = [
+        *(result("", f"n{n}") for n in range(6)),
+        tree(1),
+        *(result("", "m") for _ in range(6)),
+        tree(2),
+    ]
+    await played(make("anthropic:claude-opus-4-6"), answers)
+    before, after = wire.bodies[-2]["messages"], wire.bodies[-1]["messages"]
+
+    def marked(messages: list[Any]) -> set[int]:
+        return {n for n, message in enumerate(messages) if "cache_control" in message["content"][-1]}
+
+    plain = [json.dumps(message).replace(MARK, "") for message in before]
+    now = [json.dumps(message).replace(MARK, "") for message in after]
+    same = next(n for n, (one, other) in enumerate(zip(plain, now, strict=False)) if one != other)
+    assert len(before) - same > 10
+    assert max(n for n in marked(after) if n < same) in marked(before)
+    assert max(n for n in marked(before) if n < same) == same - 2

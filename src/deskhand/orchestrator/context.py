@@ -1,7 +1,7 @@
 """What the provider sees of the child's transcript: its words, few pictures, one whole tree, and a steady beginning.
 
 A provider's cache holds the beginning of a conversation as it was sent before. So nothing is shortened a little at each
-turn: when something has to go, everything old that stands after it goes as well, and then the beginning rests again.
+turn: when something has to go, everything old goes as well, and then the beginning rests for some turns.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ KEEP_IMAGES: Final = 3
 TREE_CHARACTERS: Final = 1500
 """A whole tree longer than this counts as one: only the newest is shown."""
 
-RECENT_MOST, RECENT_LEAST = 20, 6
+RECENT_MOST, RECENT_LEAST = 14, 5
 """Results are shown in full while they are among the newest RECENT_MOST; once older ones go, RECENT_LEAST stay."""
 
-REPORT_CHARACTERS: Final = 300
-"""What an older result keeps of its report of what was done; what was seen then is dropped."""
+REPORT_CHARACTERS: Final = 200
+"""What an older result keeps of its report of what was done; what was seen then is dropped, pictures too."""
 
 IMAGE_STUB: Final = "[an older picture was dropped; observe again if you need it]"
 TREE_STUB: Final = "[an older tree of {characters} characters was dropped; observe again if you need it]"
-SEEN_STUB: Final = "[what was seen then was dropped]"
+SEEN_STUB: Final = "[dropped]"
 
 _Part = tuple[int, int]
 """Where a result or a message stands: the entry's index, and the result's in it."""
@@ -65,32 +65,27 @@ class _Kept:
             holders = entry.results
         elif isinstance(entry, Words) and entry.role == "user":
             holders = (entry,)
-        gone: list[int] = []
+        tree, had = self.tree, self.tree is not None
         for number, holder in enumerate(holders):
             part = (index, number)
             self.images += ((part, image) for image in holder.images)
             if isinstance(holder, ToolResult):
                 self.recent.append(part)
-            if _is_tree(holder):
-                if self.tree is not None:
-                    gone.append(self.tree[0])
+            if is_tree(holder):
                 self.tree = part
-        if len(self.images) > KEEP_IMAGES:
-            gone.append(self.images[0][0][0])
-        if len(self.recent) > RECENT_MOST:
-            gone.append(self.recent[0][0])
-        if gone:
-            self._shorten(min(gone))
+        another_tree = had and self.tree != tree
+        if another_tree or len(self.images) > KEEP_IMAGES or len(self.recent) > RECENT_MOST:
+            self._shorten()
             self.shortened_at = index
 
-    def _shorten(self, start: int) -> None:
-        """Let go of all that is old from entry ``start`` on."""
-        aged = {part for part in self.recent[:-RECENT_LEAST] if part[0] >= start}
-        self.aged |= aged
-        self.recent = [part for part in self.recent if part not in aged]
+    def _shorten(self) -> None:
+        """Let go of all that is old."""
+        self.aged.update(self.recent[:-RECENT_LEAST])
+        self.recent = self.recent[-RECENT_LEAST:]
         if self.images:
-            newest = {id(self.images[-1]), id(max(reversed(self.images), key=lambda held: _area(held[1])))}
-            self.images = [held for held in self.images if held[0][0] < start or id(held) in newest]
+            # An unchanged screen is not pictured again: the picture that it is said to be like has to stay.
+            whole = max(reversed(self.images), key=lambda held: _area(held[1]))
+            self.images = [held for held in self.images if held is whole or held is self.images[-1]]
 
 
 def _area(image: Image) -> float:
@@ -98,7 +93,8 @@ def _area(image: Image) -> float:
     return image.width * image.scale[0] * image.height * image.scale[1]
 
 
-def _is_tree(holder: Words | ToolResult) -> bool:
+def is_tree(holder: Words | ToolResult) -> bool:
+    """Whether this holds a whole tree that goes when there is a newer one."""
     return holder.whole and holder.seen[1] - holder.seen[0] > TREE_CHARACTERS
 
 
@@ -114,7 +110,7 @@ def _shown(entry: Entry, index: int, kept: _Kept) -> Entry:
 def _shortened(holder: _Holder, part: _Part, kept: _Kept) -> _Holder:
     """A message or a result without what has gone of it."""
     text, (start, end) = holder.text, holder.seen
-    if _is_tree(holder) and part != kept.tree:
+    if is_tree(holder) and part != kept.tree:
         text = text[:start] + TREE_STUB.format(characters=end - start) + text[end:]
     elif part in kept.aged and part != kept.tree:
         seen = SEEN_STUB if end > start + len(SEEN_STUB) else text[start:end]
@@ -124,7 +120,7 @@ def _shortened(holder: _Holder, part: _Part, kept: _Kept) -> _Holder:
         text = f"{text}\n{IMAGE_STUB}"
     if text == holder.text and len(images) == len(holder.images):
         return holder
-    return replace(holder, text=text, images=images, seen=holder.seen if text == holder.text else (0, 0))
+    return replace(holder, text=text, images=images, seen=(0, 0), whole=False)
 
 
 def _clipped(text: str) -> str:

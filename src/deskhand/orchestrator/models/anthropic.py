@@ -19,6 +19,8 @@ from deskhand.messages import (
     Usage,
     Words,
 )
+from deskhand.orchestrator.context import is_tree
+from deskhand.orchestrator.models.cachemarks import CacheMarks
 from deskhand.orchestrator.models.capabilities import Capabilities
 from deskhand.orchestrator.models.images import Pictures
 from deskhand.orchestrator.models.native import COMPUTER, LOOK, Answer, is_native, native_run
@@ -69,7 +71,7 @@ class AnthropicModel:
         self.name = f"anthropic:{name}"
         self.capabilities = known
         self._model = name
-        self._steady = 0
+        self._cached = CacheMarks()
         self._transport = Transport(
             anthropic,
             lambda: anthropic.AsyncAnthropic(max_retries=0),
@@ -107,9 +109,12 @@ class AnthropicModel:
     ) -> Json:
         known = self.capabilities
         body: Json = {"model": self._model, "max_tokens": known.max_output or 16_000}
+        first = self._cached.empty
         messages = self._messages(transcript, pictures)
         if system := system_text(transcript):
-            body["system"] = [{"type": "text", "text": system, "cache_control": _MARK}]
+            body["system"] = [{"type": "text", "text": system}]
+            if first:  # from then on the marks are needed further down
+                body["system"][0]["cache_control"] = _MARK
         listed = [_function(tool) for tool in tools]
         if offered or any(is_native(block) for message in messages for block in message["content"]):
             # Also when it is not on offer any more: what the history uses has to be declared.
@@ -143,7 +148,8 @@ class AnthropicModel:
 
     def _messages(self, transcript: Transcript, pictures: Pictures) -> list[Json]:
         messages: list[Json] = []
-        turn, fleeting = Turn(), 0
+        turn = Turn()
+        fleeting: list[int] = []
         for entry in conversation(transcript):
             if isinstance(entry, Turn):
                 turn, role, content = entry, "assistant", self._assistant(entry)
@@ -157,24 +163,13 @@ class AnthropicModel:
                 messages[-1]["content"] += content
             else:
                 messages.append({"role": role, "content": content})
-            if not fleeting and _will_be_shortened(entry):
-                fleeting = len(messages)
-        self._mark_cache(messages, (fleeting or len(messages)) - 1)
-        return messages
-
-    def _mark_cache(self, messages: list[Json], fleeting: int) -> None:
-        """Mark where the cache is to be read: with the mark on the system words, the four that are allowed.
-
-        That is before message ``fleeting``, the first that is going to be shortened: so much is still cached when it
-        comes to that; then where that was the last time, if it is elsewhere; and the newest messages of the user.
-        """
-        users = [index for index, message in enumerate(messages) if message["role"] == "user"]
-        steady = max((index for index in users if index < fleeting), default=0)
-        marked = {steady, self._steady} & set(users)
-        self._steady = steady
-        for index in {*marked, *users[-(3 - len(marked)) :]}:
+            fleeting += [len(messages) - 1] * _will_be_shortened(entry)
+        cleared = sum(isinstance(entry, Turn) and entry.outdated for entry in transcript)
+        cleared *= self.capabilities.bound_thinking
+        for index in self._cached.marks(messages, fleeting, cleared):
             content = messages[index]["content"]
             content[-1] = {**content[-1], "cache_control": _MARK}
+        return messages
 
     def _assistant(self, turn: Turn) -> list[Json]:
         own = own_content(turn, _API, self._model)
@@ -324,7 +319,7 @@ def _call(block: Json, pictures: Pictures) -> ToolCall:
 
 
 def _will_be_shortened(entry: Entry) -> bool:
-    """Whether this holds a picture or a whole tree, which are to go when newer ones have come."""
+    """Whether this holds something of the screen, which is to go when it is old."""
     if isinstance(entry, Results):
-        return any(result.images or result.whole for result in entry.results)
-    return isinstance(entry, Words) and bool(entry.images or entry.whole)
+        return any(result.images or result.seen != (0, 0) for result in entry.results)
+    return isinstance(entry, Words) and bool(entry.images or is_tree(entry))
