@@ -57,6 +57,31 @@ def _offers(body: Json, tool: str) -> bool:
     return any(tool in (each.get("name"), each.get("function", {}).get("name")) for each in body["tools"])
 
 
+def seen(body: Json) -> str:
+    """What of a request is new to the player, as text: all of the first one, then what follows the last reply."""
+    items = body.get("messages") or body.get("input") or []
+    last = max((n for n, item in enumerate(items) if _is_reply(item)), default=-1)
+    first = [body.get("system"), body.get("instructions")] if last < 0 else []
+    return "\n\n".join(filter(None, map(_text, [*first, *items[last + 1 :]])))
+
+
+def _is_reply(item: Json) -> bool:
+    return item.get("role") == "assistant" or str(item.get("type", "")).endswith("_call")
+
+
+def _text(part: Any) -> str:
+    """The words of a message, wherever a format keeps them; a picture by its kind."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, list):
+        return "\n\n".join(filter(None, map(_text, part)))
+    if not isinstance(part, dict):
+        return ""
+    if "image" in str(part.get("type")):
+        return "[a picture]"
+    return next((words for key in ("text", "content", "output") if (words := _text(part.get(key)))), "")
+
+
 @contextmanager
 def pages() -> Iterator[str]:
     """Serve the mailboxes' pages on loopback; the address."""
@@ -74,3 +99,39 @@ def pages() -> Iterator[str]:
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         """Nothing."""
+
+
+def main() -> None:
+    """``python tests/hand_played.py NAME…``: play again, and write down what the player sees (``N/request.md``)."""
+    import os
+    import sys
+    import tempfile
+
+    from deskhand import Private, computer_task
+    from wire import Wire
+
+    for name in sys.argv[1:] or NAMES:
+        with tempfile.TemporaryDirectory() as place, Wire() as wire, pages() as web:
+            os.environ.update(wire.environ, DESKHAND_HOME=f"{place}/home")
+            share = Path(place, "shared")
+            share.mkdir()
+            box = Mailbox(name, web=web, share=share)
+            for file, text in box.task.get("files", {}).items():
+                (share / file).write_text(text)
+            wire.play(box)
+            where = Private(share=(f"{share}:rw",))
+            done = computer_task(
+                box.task["goal"], 120, box.task["model"], inputs=box.task.get("inputs"), computer=where
+            )
+            for answer in box.task.get("answers", []):
+                done = computer_task(answer, 120, resume=done["conversation"])
+            own = [body for body in wire.bodies if not _offers(body, "verdict")]
+            for number, body in enumerate(own, 1):
+                told = seen(body).replace(str(share), "{share}").replace(web, "{web}")
+                (BOXES / name / str(number) / "request.md").write_text(told.rstrip() + "\n", "utf-8")
+            line = f"{name}: {done['status']}, {len(own)} turns, {box.actions} actions, {done['usage']}\n"
+            sys.stderr.write(line)
+
+
+if __name__ == "__main__":
+    main()
