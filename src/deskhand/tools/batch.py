@@ -126,6 +126,8 @@ class Batch:
             outcome = Outcome(effect="skipped" if skipped else error.effect, message=str(error))
         except ToolError as error:  # what only running it can tell: a missing secret, an address that fails
             outcome = Outcome(effect="not_supported", message=str(error))
+        finally:
+            self._work.acted = time.monotonic()
         return StepReport(
             index=index,
             step=_recorded(step, aim),

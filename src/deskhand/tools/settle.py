@@ -5,23 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from deskhand.config import SettleSettings
 from deskhand.desktop.base import Desktop
 from deskhand.errors import DeskhandError
 from deskhand.messages import Rect, Settled, Verdict
+from deskhand.tools.before import Before
 from deskhand.tools.motion import Beat, Region, components, covers, grown, merged, touching
 from deskhand.tools.thinking import LOOK, Signal, Thinking, Work
 from deskhand.tools.timing import RESIDUAL, Timing, Timings
 from deskhand.tools.tracker import Change, Tracker
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 _READING = (
     0.1  # seconds before a verdict at which the processor clock is read, to tell it apart from earlier work
+)
+_ASKING = (
+    0.008  # seconds before a verdict at which it is asked whether the app is at work: that takes some of them
 )
 _STOPPED = 0.25  # seconds without a frame after which fast motion has stopped
 _REGIONS = 8  # rectangles a verdict names at most
@@ -44,7 +43,7 @@ class Baseline:
     began: float
     acted: float
     """When the act had been carried out: from then on the app has its time to react."""
-    frame: NDArray[np.uint32]
+    before: Before
     moving: tuple[Region, ...]
     moving_rects: tuple[Rect, ...]
     moved_last: tuple[float, ...]
@@ -52,6 +51,8 @@ class Baseline:
     serial: int
     work: Work
     seen: dict[int, _Seen] = field(default_factory=dict)
+    asked: tuple[float, bool] = (0.0, False)
+    """When a verdict was due as it was last asked whether the app is at work, and the answer."""
 
 
 class Settler:
@@ -87,7 +88,7 @@ class Settler:
                 kind=kind,
                 began=now,
                 acted=now,
-                frame=tracker.keep(),
+                before=tracker.keep(),
                 moving=moving,
                 moving_rects=tuple(touching([region.rect for region in moving])),
                 moved_last=tuple(region.last for region in moving),
@@ -199,12 +200,18 @@ class Settler:
             still_at = now if reacted else acted + timing.react
         still_at = max(still_at, acted + least)
         due = min(still_at, acted + timing.patience)
+        for ahead in (_READING, _ASKING):
+            if now < due - ahead:
+                return None, due - ahead
+        if baseline.asked[0] != due or (now >= due and baseline.asked[1]):
+            # Endless motion costs processor time: that says nothing of work.
+            thinking = not (waiting and not baseline.seen) and self._thinking.busy(
+                baseline.work, now, computing=not turning
+            )
+            baseline.asked = due, thinking
+        thinking = baseline.asked[1]
         if now < due:
-            return None, due - _READING if now < due - _READING else due
-        # Endless motion costs processor time: that says nothing of work.
-        thinking = not (waiting and not baseline.seen) and self._thinking.busy(
-            baseline.work, now, computing=not turning
-        )
+            return None, due
         if thinking and now < acted + timing.max_wait:
             return None, min(now + LOOK, acted + timing.max_wait)
         verdict: Verdict
@@ -276,12 +283,12 @@ class Settler:
     def _difference(self, baseline: Baseline) -> tuple[float, tuple[Rect, ...]]:
         """What is different now from before the act, as a share of the screen and as rectangles."""
         frame = self._tracker.frame
-        if not baseline.seen or frame.shape != baseline.frame.shape:
-            return (1.0 if frame.shape != baseline.frame.shape else 0.0), ()
+        if not baseline.seen or frame.shape != baseline.before.shape:
+            return (1.0 if frame.shape != baseline.before.shape else 0.0), ()
         count, parts = 0, []
         for place in merged((seen.rect for seen in baseline.seen.values()), _REGIONS):
             area = slice(place.y, place.bottom), slice(place.x, place.right)
-            different = frame[area] != baseline.frame[area]
+            different = frame[area] != baseline.before.at(place, frame)
             for rect in baseline.moving_rects:
                 if common := grown(rect).intersection(place):
                     rows = slice(common.y - place.y, common.bottom - place.y)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from deskhand.desktop.base import Changes, Screen
 from deskhand.errors import DeskhandError, DesktopError
 from deskhand.messages import Rect
+from deskhand.tools.before import Before
 from deskhand.tools.motion import Beat, Motion, Region, components, merged, touching
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Tracker:
         self._error: DeskhandError | None = None
         self._ending = threading.Event()
         self._looked = self._pause = 0.0
-        self._kept: NDArray[np.uint32] | None = None
+        self._before: Before | None = None
         with self.changed:
             changes.collect()
             self._frame = self._grab_all()
@@ -75,13 +76,10 @@ class Tracker:
         """The last frame; belongs to the tracker, under its lock."""
         return self._frame
 
-    def keep(self) -> NDArray[np.uint32]:
-        """A copy of the last frame, good until the next one is kept: new memory would cost twice the copying."""
-        if self._kept is None or self._kept.shape != self._frame.shape:
-            self._kept = self._frame.copy()
-        else:
-            self._kept[:] = self._frame
-        return self._kept
+    def keep(self) -> Before:
+        """Keep the last frame as it is, good until the next one is kept."""
+        self._before = Before(self._frame)
+        return self._before
 
     @property
     def size(self) -> tuple[int, int]:
@@ -220,6 +218,8 @@ class Tracker:
                 ] = False
         found = components(changed, rect.x, rect.y)
         if found:
+            if self._before is not None:
+                self._before.keep(rect, self._frame)
             old[:] = new
         return found
 
@@ -230,6 +230,8 @@ class Tracker:
 
     def _resized(self, now: float) -> None:
         self._frame = self._grab_all()
+        if self._before is not None:
+            self._before.shape = ()
         self.motion = Motion()
         self._note(Rect(0, 0, *self.size), now)
 

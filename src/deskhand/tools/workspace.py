@@ -144,6 +144,8 @@ class Workspace:
     images: dict[str, Image] = field(default_factory=dict)
     pictured: dict[str, Sequence[Node]] = field(default_factory=dict)
     """The elements that were there when an image was taken, by its id."""
+    acted: float = 0.0
+    """The moment (monotonic clock) at which the last act had been carried out and judged."""
     resolve_app: Callable[[str | Sequence[str]], App] = resolve_app
     """What a launch step's ``app`` means. ValueError when nothing is installed under that name."""
 
@@ -157,9 +159,10 @@ class Workspace:
         For what is said of pixels; who waits for an element asks `Senses.roots`, as trees change without a paint, too.
         """
         recent = self.senses.recent()
-        if recent is not None and not await in_thread(self.settling.painted_since, recent[0] - FOLLOWS):
-            return recent[1]
-        return await self.senses.roots()
+        if recent is None or recent[0] < self.acted:
+            return await self.senses.roots()
+        painted = await in_thread(self.settling.painted_since, recent[0] - FOLLOWS)
+        return await self.senses.roots() if painted else recent[1]
 
     def remember(self, image: Image, roots: Sequence[Node] = ()) -> None:
         """Keep an image's transform, and what it shows: steps may aim at its pixels."""
