@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from deskhand.messages import Words
-from deskhand.orchestrator.judge import Case, judge
+from deskhand.messages import Node, Words
+from deskhand.orchestrator.judge import Case, judge, quotes_of
 from deskhand.orchestrator.models.scripted import ScriptedModel
 from deskhand.orchestrator.named import Claim
 from deskhand.orchestrator.untrusted import CLOSE, envelope
 from deskhand.orchestrator.weigh import doubts
-from deskhand.orchestrator.witness import Scene, Witness
+from deskhand.orchestrator.witness import Act, Scene, Witness
 from deskhand.tools.fake import Element, World, open_fake_desk
 
 Effect = Callable[[World], None]
@@ -158,6 +158,26 @@ async def test_a_judge_is_understood_and_never_taken_for_more_sure_than_it_is(
 
 async def test_a_judge_that_fails_cannot_tell() -> None:
     assert (await judge(ScriptedModel([]), CASE)).verdict == "cannot_tell"
+
+
+async def test_a_judge_sees_what_was_entered_and_what_was_read_before_and_no_refs() -> None:
+    action = {
+        "step": {"kind": "fill", "target": "e290", "text": "11.42"},
+        "target": {"ref": "e290", "role": "textbox", "name": "Rate"},
+        "effect": "done",
+    }
+    cell = Node(role="cell", name="NOK 11.42", window="Rates")
+    acts = [Act(step={"kind": "fill", "text": "11.42"}, effect="done", before=Scene(roots=(cell,)))]
+    case = Case(
+        goal="Copy it", inputs=(), actions=[action], screen="", quotes=quotes_of(acts, "It is copied.")
+    )
+    model = ScriptedModel([{"text": "cannot tell"}])
+    await judge(model, case)
+    told = model.seen[0][0][1]
+    assert isinstance(told, Words)
+    assert 'fill textbox "Rate" 11.42: done' in told.text
+    assert 'cell "NOK 11.42" in "Rates"' in told.text
+    assert "e290" not in told.text
 
 
 async def test_a_judge_sees_the_screen_in_the_envelope() -> None:

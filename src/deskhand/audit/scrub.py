@@ -14,6 +14,7 @@ from urllib.parse import quote, quote_plus
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _URL_SAFE = str.maketrans("+/", "-_")
+_NESTED = 5
 _SHORTEST_BASE64 = 6
 """Characters of base64 below which what looks like a secret is more likely chance."""
 _SHORT = 3
@@ -85,18 +86,22 @@ def _forms(value: str) -> set[str]:
         " ".join(value.split()),
         *(unicodedata.normalize(f, value) for f in ("NFC", "NFD")),
     }:
-        escaped = json.dumps(spelling)[1:-1]
-        forms |= {
-            spelling,
-            escaped,
-            json.dumps(escaped)[1:-1],
-            json.dumps(spelling, ensure_ascii=False)[1:-1],
-        }
-        plain = html.escape(spelling, quote=False)
-        forms |= {plain, html.escape(spelling), plain.replace('"', "&quot;"), repr(spelling)[1:-1]}
+        bare = html.escape(spelling, quote=False)
+        for text in (spelling, bare, html.escape(spelling), bare.replace('"', "&quot;")):
+            forms |= set(_escaped(text))
+        forms.add(repr(spelling)[1:-1])
         with contextlib.suppress(UnicodeEncodeError):  # a lone surrogate has no bytes
             forms |= set(_encoded(spelling))
     return forms - {""}
+
+
+def _escaped(text: str) -> Iterator[str]:
+    """Escaped for JSON, and that again: what a page shows as JSON is quoted in a line that is quoted in a log."""
+    for ascii_only in (True, False):
+        form = text
+        for _ in range(_NESTED):
+            yield form
+            form = json.dumps(form, ensure_ascii=ascii_only)[1:-1]
 
 
 def _encoded(text: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Final
 from deskhand.errors import DeskhandError, TargetError
 from deskhand.messages import Image, Model
 from deskhand.orchestrator.brief import Brief
-from deskhand.orchestrator.judge import Case, Judgement, judge
+from deskhand.orchestrator.judge import Case, Judgement, judge, quotes_of
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.named import Claim
 from deskhand.orchestrator.record import Record
@@ -134,6 +134,7 @@ class Assessor:
             inputs=tuple(self._brief.inputs.items()),
             actions=self._record.actions,
             screen=self._record.log.scrub(seen.text),
+            quotes=[self._record.log.scrub(line) for line in quotes_of(self._witness.acts, self._result)],
             images=images,
         )
         start = time.monotonic()
