@@ -108,5 +108,6 @@ def test_a_busy_cursor_is_seen(changes: DamageChanges, pad: Pad) -> None:
     center = RECT.center
     x.core.WarpPointer(0, x.root, 0, 0, 0, 0, center.x, center.y)
     x.sync()
+    changes._x.sync()  # what the server tells it has arrived
     assert changes.busy()
     changes.close()

@@ -32,6 +32,9 @@ class DamageChanges:
         self._waiting = threading.Lock()
         self._closed = False
         self._painted = False
+        self._cursor = 0
+        """The atom of the pointer's name, told by the server whenever it changes; 0 when it has none."""
+        self._names: dict[int, str] = {}
         self._woken = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         try:
             self._damage_ext = self._x.extension(xcffib.damage)
@@ -44,7 +47,8 @@ class DamageChanges:
             self._damage_ext.Create(self._damage, self._x.root, xcffib.damage.ReportLevel.NonEmpty)
             # A new damage counts everything as painted: start from nothing.
             self._damage_ext.Subtract(self._damage, 0, 0)
-            self._x.sync()
+            self._fixes.SelectCursorInput(self._x.root, xcffib.xfixes.CursorNotifyMask.DisplayCursor)
+            self._cursor = self._x.reply(self._fixes.GetCursorImageAndName()).cursor_atom
         except BaseException:
             self.close()
             raise
@@ -94,8 +98,10 @@ class DamageChanges:
     def busy(self) -> bool:
         """Whether the pointer shows a busy cursor (a toolkit's ``wait``, ``watch`` or ``progress``)."""
         with self._lock:
-            reply = self._x.reply(self._fixes.GetCursorImageAndName())
-            return reply.name.to_string() in BUSY_CURSORS
+            self._drain()
+            if self._cursor not in self._names:
+                self._names[self._cursor] = self._x.atom_name(self._cursor)
+            return self._names[self._cursor] in BUSY_CURSORS
 
     def close(self) -> None:
         """Close the connection; a `wait` in another thread ends. Idempotent."""
@@ -114,3 +120,5 @@ class DamageChanges:
         while (event := self._x.event()) is not None:
             if isinstance(event, xcffib.damage.NotifyEvent):
                 self._painted = True
+            elif isinstance(event, xcffib.xfixes.CursorNotifyEvent):
+                self._cursor = event.name
