@@ -21,6 +21,7 @@ from deskhand.orchestrator.weigh import doubts
 from deskhand.orchestrator.witness import Scene, Witness
 from deskhand.tools.arguments import Finish
 from deskhand.tools.desk import Desk
+from deskhand.tools.evidence import absent_selector, holds, matches
 
 LASTING: Final = 1.0
 """Seconds after the last act that its effect must have lasted."""
@@ -52,6 +53,26 @@ async def scene_of(desk: Desk, *, glimpse: bool = False) -> Scene:
     return Scene(roots=roots, titles=tuple(window.title for window in windows), app=app)
 
 
+class Recollection:
+    """An `Eyewitness` who also remembers what was there between the steps of a batch."""
+
+    def __init__(self, desk: Desk, witness: Witness) -> None:
+        self._desk, self._witness = desk, witness
+
+    async def holds(self, evidence: str) -> bool:
+        if await self._desk.holds(evidence):
+            return True
+        gone = absent_selector(evidence)
+        if gone is None:
+            return False
+        scene = await scene_of(self._desk)
+        before = [act.before.roots for act in self._witness.acts if act.before is not None]
+        return holds(evidence, scene.roots, scene.titles) and any(matches(gone, roots) for roots in before)
+
+    async def matches(self, selector: str) -> bool:
+        return await self._desk.matches(selector)
+
+
 class Assessor:
     """Checks a child's claim of success on the desk that its `Witness` watched."""
 
@@ -79,7 +100,7 @@ class Assessor:
             await self._let_last()
         self._result = claim.result
         return await verify(
-            self._desk,
+            Recollection(self._desk, self._witness),
             evidence=claim.evidence,
             expect=self._brief.expect,
             data=claim.data,

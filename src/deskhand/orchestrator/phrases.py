@@ -24,7 +24,8 @@ supprimé bienvenue gracias éxito guardado enviado eliminado listo bienvenido g
 """.split()
 )
 _SUCCESS_PHRASES: Final = re.compile(
-    r"\b(all set|on (its|their) way|you(['’]re| are) (in|on)\b|(is|are) now\b|no longer|see you|in touch)"
+    r"\b(all set|on (its|their) way|you(['’]re| are) (in|on)\b|(is|are|went) (now|live)\b"
+    r"|(turned|switched|is|now) (on|off)\b|no longer|see you|in touch)"
 )
 _ANSWERS: Final[tuple[tuple[frozenset[str], frozenset[str]], ...]] = tuple(
     (frozenset(verbs.split()), frozenset(answers.split()))
@@ -46,11 +47,11 @@ _ANSWERS: Final[tuple[tuple[frozenset[str], frozenset[str]], ...]] = tuple(
         ),
         (
             "change update set edit rename correct replace turn switch choose select pick apply",
-            "changed updated set edited renamed corrected replaced saved applied on off enabled disabled",
+            "changed updated set edited renamed corrected replaced saved applied enabled disabled",
         ),
-        ("enable activate allow start", "enabled activated allowed started on active running"),
-        ("disable deactivate stop block", "disabled deactivated stopped blocked off inactive"),
-        ("publish post share comment", "published posted shared live"),
+        ("enable activate allow start", "enabled activated allowed started active running"),
+        ("disable deactivate stop block", "disabled deactivated stopped blocked inactive"),
+        ("publish post share comment", "published posted shared"),
         ("log login sign logon", "logged signed logout account"),
         ("upload attach", "uploaded attached"),
         ("subscribe join follow enrol enroll", "subscribed joined following enrolled"),

@@ -44,6 +44,11 @@ application frame term definition figure button caption
 )
 """Roles of what shows a thing itself; anything else is taken for a message about it."""
 
+_CONTROLS: Final = frozenset(
+    "checkbox radio switch menuitemcheckbox menuitemradio slider spinbutton combobox tab option button window".split()
+)
+"""Roles whose state is what was wanted; a window's title says whether it was saved."""
+
 
 def asks(goal: str) -> bool:
     """Whether the goal wants something to be told."""
@@ -110,8 +115,8 @@ def _is_good(piece: str, claim: Claim, witness: Witness, befores: Sequence[Scene
         return True
     moves = [act for act in witness.acts if act.commits and not act.failed]
     if all(act.kind in ("launch", "navigate", "tab") for act in moves):
-        return not asks(claim.goal) or _shows(piece, matched, claim, witness)
-    return _shows(piece, matched, claim, witness)
+        return not asks(claim.goal) or _shows(piece, matched, claim, witness, now)
+    return _shows(piece, matched, claim, witness, now)
 
 
 def matches(piece: str, scene: Scene) -> list[Node]:
@@ -232,10 +237,14 @@ def _is_closed(node: Node, now: Scene) -> bool:
     return not any(root.role == node.role and words(root.name) & words(node.name) for root in now.roots)
 
 
-def _shows(piece: str, matched: Sequence[Node], claim: Claim, witness: Witness) -> bool:
+def _shows(piece: str, matched: Sequence[Node], claim: Claim, witness: Witness, now: Scene) -> bool:
     """Whether it says that the goal is reached, or is itself what the goal wants to be there."""
     if not matched:  # a window's title
-        return bool(common_words(_plain(piece), claim.wanted))
+        said = _plain(piece)
+        if confirms(said, claim.wanted) or any(covered(literal, said) for literal in literals(claim)):
+            return True
+        on_page = any(root.source == "page" for root in now.roots)
+        return not (on_page and _COMMITS.search(claim.goal)) and bool(common_words(said, claim.wanted))
     return any(_node_shows(node, piece, claim, witness) for node in matched)
 
 
@@ -249,7 +258,9 @@ def _node_shows(node: Node, piece: str, claim: Claim, witness: Witness) -> bool:
     entered = [value for act in witness.acts if (value := str(act.step.get("text") or ""))]
     named = any(covered(literal, text) for literal in (*literals(claim), *entered))
     if node.role in _PARTS and len(text.split()) <= _SHORT_PART:
-        return named or bool(common_words(plain, claim.wanted)) or _has_figures(node, claim)
+        # What only has a word of the goal may as well say that it was not done, where something was to be done.
+        tells = node.role in _CONTROLS or not _COMMITS.search(claim.goal)
+        return named or (tells and bool(common_words(plain, claim.wanted))) or _has_figures(node, claim)
     return named and not negated(text) and not is_open(text)
 
 
