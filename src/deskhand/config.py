@@ -99,6 +99,9 @@ class Settings(BaseSettings):
         for name in computers:
             if name in ("private", "real") or "::" in name:
                 raise ValueError(
+    ocr: OcrSettings = OcrSettings()
+    backend: Literal["auto", "portable"] = "auto"
+    """How a display that is already there is worked: ``portable`` as on systems that only have mss and pyautogui."""
                     f"a computer cannot be called {name!r}: that means one of this machine's own"
                 )
         return computers

@@ -23,9 +23,12 @@ async def open_desktop_backend(
     """
     environ = environ or {}
     if isinstance(computer, str) and computer.startswith("display:"):
-        from deskhand.desktop.attach import open_attached
+        from deskhand.desktop.attach import open_attached, open_portable
 
-        return await open_attached(computer.removeprefix("display:"), settings=settings, environ=environ)
+        display = computer.removeprefix("display:")
+        if settings.backend == "portable":
+            return await open_portable(display, environ=environ)
+        return await open_attached(display, settings=settings, environ=environ)
     from deskhand.messages import Private
 
     if computer == "private":

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
+import struct
+import tempfile
 import time
 from collections.abc import Mapping
 
 from deskhand.config import Settings
-from deskhand.desktop.buses import start_bus, start_registry
+from deskhand.desktop.buses import registry_answers, start_bus, start_registry
+from deskhand.desktop.clipboard import XClipboard
 from deskhand.desktop.composed import Nest, Place, X11Desktop
 from deskhand.desktop.environment import app_environment, locale_for
 from deskhand.desktop.launcher import Launcher
+from deskhand.desktop.portable import PortableDesktop, on_display
 from deskhand.desktop.sweep import sweep
 from deskhand.desktop.x11 import XConnection, read_cookie
 from deskhand.errors import DesktopError, MissingPart
@@ -44,6 +49,31 @@ async def open_attached(display: str, *, settings: Settings, environ: Mapping[st
         raise
 
 
+async def open_portable(display: str, *, environ: Mapping[str, str]) -> PortableDesktop:
+    """The same display, as systems without an X server's means would work on it: through mss and pyautogui."""
+    if not _NAME.fullmatch(display):
+        raise ValueError(f"computer must name a display as in 'display::99', not {'display:' + display!r}")
+    xauthority = _authority(display, environ)
+    await asyncio.to_thread(_look, display, xauthority)  # says plainly when there is none
+    env = on_display(display, xauthority, environ, own=_same(display, environ.get("DISPLAY", "")))
+    return await asyncio.to_thread(_portable, display, xauthority, env)
+
+
+def _portable(display: str, xauthority: str | None, env: Mapping[str, str]) -> PortableDesktop:
+    """python3-xlib, under pyautogui, only takes a cookie that names this host and this display: it gets one while it
+    connects."""
+    board = XClipboard(display, xauthority)
+    name = f"display:{display}"
+    if xauthority is None:
+        return PortableDesktop(name, env, board)
+    number = display.rpartition(":")[2].partition(".")[0].encode()
+    fields = (socket.gethostname().encode(), number, *read_cookie(display, xauthority))
+    with tempfile.NamedTemporaryFile(prefix="deskhand-") as file:  # mode 0600
+        file.write(b"\x01\x00" + b"".join(struct.pack(">H", len(field)) + field for field in fields))
+        file.flush()
+        return PortableDesktop(name, env, board, hands={"XAUTHORITY": file.name})
+
+
 async def _attach(
     display: str, xauthority: str | None, found: tuple[str, bool], nest: Nest, environ: Mapping[str, str]
 ) -> X11Desktop:
@@ -65,6 +95,9 @@ async def _attach(
         session = await asyncio.to_thread(
             start_bus, "session", nest.directory, nest.household, path=path, deadline=deadline
         )
+    if address and not await registry_answers(address):
+        notes.append("this display's own accessibility bus does not answer")
+        address = ""
     a11y: str | None = address
     if not address:
         client_env = {"DISPLAY": display, **({"XAUTHORITY": xauthority} if xauthority else {})}
