@@ -44,6 +44,19 @@ class SettleSettings(BaseModel):
     kinds: dict[str, KindSettings] = Field(default_factory=dict)
 
 
+class OcrSettings(BaseModel):
+    """Reading text that is only pixels (extra ``ocr``).
+
+    ``unasked``: whether windows without elements are read by themselves. ``model``: the path of another recognition
+    model (ONNX, with its characters in its metadata) for scripts that the built-in one cannot read.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    unasked: bool = True
+    model: Path | None = None
+
+
 Words = Annotated[
     tuple[str, ...],
     BeforeValidator(lambda value: shlex.split(value) if isinstance(value, str) else value),
@@ -86,6 +99,9 @@ class Settings(BaseSettings):
     settle: SettleSettings = SettleSettings()
     image_edge: int = Field(1280, ge=256, le=2576)
     """Longest edge, in pixels, of a picture sent to a model."""
+    ocr: OcrSettings = OcrSettings()
+    backend: Literal["auto", "portable"] = "auto"
+    """How a display that is already there is worked: ``portable`` as on systems that only have mss and pyautogui."""
     computers: dict[str, ComputerSettings] = Field(default_factory=dict)
     """Other computers by name, for ``computer="NAME"``."""
     hooks: dict[Literal["start", "question", "end"], Words] = Field(default_factory=dict)
@@ -99,9 +115,6 @@ class Settings(BaseSettings):
         for name in computers:
             if name in ("private", "real") or "::" in name:
                 raise ValueError(
-    ocr: OcrSettings = OcrSettings()
-    backend: Literal["auto", "portable"] = "auto"
-    """How a display that is already there is worked: ``portable`` as on systems that only have mss and pyautogui."""
                     f"a computer cannot be called {name!r}: that means one of this machine's own"
                 )
         return computers
