@@ -75,6 +75,33 @@ def start_bus(
     return f"unix:path={path}"
 
 
+async def registry_answers(address: str, timeout: float = 2.0) -> bool:
+    """Whether there is an accessibility registry at that address, started on demand or running, and it answers."""
+    from dbus_fast import Message, MessageType
+    from dbus_fast.aio import MessageBus
+
+    bus: MessageBus | None = None
+    try:
+        async with asyncio.timeout(timeout):
+            bus = await MessageBus(bus_address=address).connect()
+            reply = await bus.call(
+                Message(
+                    destination=REGISTRY,
+                    path="/org/a11y/atspi/registry",
+                    interface=REGISTRY,
+                    member="GetRegisteredEvents",
+                )
+            )
+    except (
+        Exception
+    ):  # the library's own, OSError for a socket that is dead, a time-out: all mean the same here
+        return False
+    finally:
+        if bus is not None:
+            bus.disconnect()
+    return reply.message_type is MessageType.METHOD_RETURN
+
+
 async def start_registry(
     address: str,
     directory: DesktopDirectory,
