@@ -95,6 +95,8 @@ class Input(Protocol):
 class Windows(Protocol):
     """Top-level windows, through the window manager (EWMH)."""
 
+    # Optional: ``known`` False says that windows cannot be told here; the one that is listed is the whole screen.
+
     def list(self) -> Sequence[WindowInfo]:
         """In stacking order, topmost first; the active one is marked."""
         ...

@@ -65,7 +65,7 @@ class PortableDesktop:
             self.changes: Changes = changes
             self.clipboard: Clipboard = board or PortableClipboard(self._env)
             undo.callback(getattr(self.clipboard, "close", lambda: None))
-            self.windows: Windows = PortableWindows()
+            self.windows: Windows = PortableWindows(screen)
             self.input: Input = PortableInput(self._hands, screen, self.clipboard)
             self._parts = undo.pop_all()
 
@@ -143,21 +143,25 @@ def _signal_all(app: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 class PortableWindows:
-    """No windows: nothing here can tell which there are. ``known`` says so."""
+    """Which windows there are cannot be told here (``known`` says so): the whole screen stands for them all."""
 
     known = False
 
-    def list(self) -> Sequence[WindowInfo]:
-        """None that is known of."""
-        return ()
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
 
-    def active(self) -> WindowInfo | None:
-        """None that is known of."""
-        return None
+    def list(self) -> Sequence[WindowInfo]:
+        """The screen."""
+        return (self.active(),)
+
+    def active(self) -> WindowInfo:
+        """The screen."""
+        return WindowInfo(id=0, title="whole screen", rect=Rect(0, 0, *self._screen.size), active=True)
 
     def at(self, point: Point) -> WindowInfo | None:
-        """None that is known of."""
-        return None
+        """The screen."""
+        whole = self.active()
+        return whole if whole.rect.contains(point) else None
 
     def activate(self, window: int) -> None:
         """TargetError ``not_supported``, as all that follows."""

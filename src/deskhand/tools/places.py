@@ -43,8 +43,10 @@ async def launch(workspace: Workspace, step: Launch) -> Outcome:
         if not await in_thread(desktop.alive):
             raise
         raise TargetError("not_found", str(error)) from None
-    window = await _new_window(workspace, before, pid, timeout)
     name = os.path.basename(app.argv[0])
+    if not windows_known(desktop):
+        return await _launched_unseen(workspace, pid, name, timeout)
+    window = await _new_window(workspace, before, pid, timeout)
     if window is not None:
         shown = quote(window.title or window.app, 80)
         return Outcome(effect="done", message=f"window {shown} is there", value=None, final=True)
@@ -56,6 +58,28 @@ async def launch(workspace: Workspace, step: Launch) -> Outcome:
     return Outcome(
         effect="effect_unknown", message=f"{name} runs, no window within {timeout:g} s", final=True
     )
+
+
+async def _launched_unseen(workspace: Workspace, pid: int, name: str, timeout: float) -> Outcome:
+    """What can be said of a program where windows are not known: that it runs, and that something was painted."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout
+    desktop = workspace.desktop
+    painted = False
+    while not painted and await in_thread(desktop.ended, pid) is None and loop.time() < deadline:
+        painted = await asyncio.to_thread(workspace.settling.wait_painted, _LOOK)
+    how = await in_thread(_last_words, desktop, pid)
+    said = (
+        f"{name} ended{how}"
+        if how
+        else f"{name} runs{'' if painted else f', nothing shown in {timeout:g} s'}"
+    )
+    return Outcome(effect="effect_unknown", message=f"{said}; windows are not known here: look")
+
+
+def windows_known(desktop: Desktop) -> bool:
+    """Whether this desktop can tell which windows there are."""
+    return bool(getattr(desktop.windows, "known", True))
 
 
 async def _new_window(workspace: Workspace, before: set[int], pid: int, timeout: float) -> WindowInfo | None:
@@ -94,6 +118,10 @@ def _running(pid: int) -> bool:
 
 async def window(workspace: Workspace, step: Window, aim: Aim | None) -> Outcome:
     """Focus, close, move, resize, minimise or maximise a window."""
+    if not windows_known(workspace.desktop):
+        raise TargetError(
+            "not_supported", "windows are not known on this desktop: use keys and the title bars"
+        )
     found = await _which(workspace, step, aim)
     desktop = workspace.desktop
     named = quote(found.title or found.app, 80)
