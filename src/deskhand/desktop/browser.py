@@ -23,9 +23,6 @@ _FLAGS = (
     "--disable-gpu",
     "--disable-breakpad",
     "--password-store=basic",
-    # with ACCESSIBILITY_ENABLED=1 in the environment; either alone leaves the native tree empty. Of pages only what is
-    # on the screen: with all of it a page of a few megabytes takes minutes to load.
-    "--force-renderer-accessibility=on-screen",
 )
 
 

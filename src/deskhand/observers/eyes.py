@@ -81,13 +81,17 @@ class Eyes:
         pixels) and ``screenshot`` add a picture. TargetError ``not_found`` names the windows that there are.
         """
         if url is not None:
-            return await self._observe_url(url, limit=limit, offset=offset, detail=detail)
+            return await self._observe_url(
+                url, query=query, role=role, limit=limit, offset=offset, detail=detail
+            )
+        if query:
+            self._browser.ask_for(query)
         look = await self._look()
         shown = look.active if window is None else _named(window, look.windows)
         roots = look.of(shown, self._browser)
         kind = self._kind(shown, roots)
         if query is not None or role is not None:
-            body = self._listed(look, query, role, limit=limit or LISTED, offset=offset, detail=detail)
+            body = _listed(look.roots, query, role, limit=limit or LISTED, offset=offset, detail=detail)
         else:
             body = _page_of_lines(
                 render(roots, detail=detail, limit_chars=_chars(limit, offset)), limit, offset
@@ -212,10 +216,25 @@ class Eyes:
         )
         return self._last
 
-    async def _observe_url(self, url: str, *, limit: int | None, offset: int, detail: bool) -> Observation:
+    async def _observe_url(
+        self,
+        url: str,
+        *,
+        query: str | None,
+        role: str | None,
+        limit: int | None,
+        offset: int,
+        detail: bool,
+    ) -> Observation:
+        if query:
+            self._browser.ask_for(query)
         roots = self._refs.show(await self._reader.page(url))
         title = f"Page read: {quote(roots[0].name, 120)} {roots[0].url} (not open in a tab)"
-        body = _page_of_lines(render(roots, detail=detail, limit_chars=_chars(limit, offset)), limit, offset)
+        if query is not None or role is not None:
+            body = _listed(roots, query, role, limit=limit or LISTED, offset=offset, detail=detail)
+        else:
+            shown = render(roots, detail=detail, limit_chars=_chars(limit, offset))
+            body = _page_of_lines(shown, limit, offset)
         return Observation(
             text=f"{title}\n{body}",
             whole=True,
@@ -246,31 +265,6 @@ class Eyes:
             )
             line += f"; tabs: {listed}"
         return [line]
-
-    def _listed(
-        self, look: Look, query: str | None, role: str | None, *, limit: int, offset: int, detail: bool
-    ) -> str:
-        """The elements that a query means, one a line, each with up to three named ancestors."""
-        flat = flatten(look.roots)
-        words = comparable(query or "")
-        roles = (spellings(role) or frozenset({role})) if role else None
-        found = [
-            index
-            for index, node in enumerate(flat.nodes)
-            if (roles is None or node.role in roles)
-            and (node.name or node.value or node.description or not words)
-            and words in comparable(f"{node.name} {node.value or ''} {node.description}")
-        ]
-        lines: list[str] = []
-        for index in found[offset : offset + limit]:
-            above = [flat.nodes[each] for each in flat.path(index) if flat.nodes[each].name][:3]
-            inside = " < ".join(f"{each.role} {quote(each.name, 40)}" for each in above)
-            place = f" (in {inside})" if inside else ""
-            lines.append(f"- {describe(flat.nodes[index], detail=detail)}{place}")
-        left = len(found) - offset - len(lines)
-        if left > 0:
-            lines.append(f"… {left} more of {len(found)}: narrow the query, or offset={offset + limit}")
-        return _bounded(lines) if lines else "nothing matches"
 
     def _remember(self, roots: Sequence[Node]) -> None:
         for root in roots:
@@ -304,6 +298,32 @@ class Eyes:
             kind=kind,
             url=page.url if page is not None and kind == "page" else "",
         )
+
+
+def _listed(
+    roots: Sequence[Node], query: str | None, role: str | None, *, limit: int, offset: int, detail: bool
+) -> str:
+    """The elements that a query means, one a line, each with up to three named ancestors."""
+    flat = flatten(roots)
+    words = comparable(query or "")
+    roles = (spellings(role) or frozenset({role})) if role else None
+    found = [
+        index
+        for index, node in enumerate(flat.nodes)
+        if (roles is None or node.role in roles)
+        and (node.name or node.value or node.description or not words)
+        and words in comparable(f"{node.name} {node.value or ''} {node.description}")
+    ]
+    lines: list[str] = []
+    for index in found[offset : offset + limit]:
+        above = [flat.nodes[each] for each in flat.path(index) if flat.nodes[each].name][:3]
+        inside = " < ".join(f"{each.role} {quote(each.name, 40)}" for each in above)
+        place = f" (in {inside})" if inside else ""
+        lines.append(f"- {describe(flat.nodes[index], detail=detail)}{place}")
+    left = len(found) - offset - len(lines)
+    if left > 0:
+        lines.append(f"… {left} more of {len(found)}: narrow the query, or offset={offset + limit}")
+    return _bounded(lines) if lines else "nothing matches"
 
 
 def _instead(was: Node, roots: Sequence[Node]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from deskhand.desktop.base import Desktop
@@ -18,6 +18,9 @@ from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.page import Browser
 from deskhand.observers.page_tree import PageHandle
 from deskhand.observers.serialize import is_wrapper
+
+_LOOKS: Final = 3
+"""Readings until the windows are the same after as before: an app's title may change all the time."""
 
 _BROWSER_TITLE: Final = re.compile(r"\b(Chromium|Chrome)\b[^-–—]*$")
 
@@ -72,8 +75,19 @@ class Reader:
         self._desktop, self._native, self.browser, self._secrets = desktop, native, browser, secrets
 
     async def look(self) -> Look:
-        """Everything there is. An app that does not answer is left out and noted."""
+        """Everything there is. An app that does not answer is left out and noted.
+
+        What an act has closed may go while its app is read: then windows and trees would tell of two moments.
+        """
         windows, popups = await asyncio.to_thread(self._windows)
+        for _ in range(_LOOKS):
+            look = await self._look(windows, popups)
+            windows, popups = await asyncio.to_thread(self._windows)
+            if _told(windows) == _told(look.windows):
+                break
+        return replace(look, notes=(*look.notes, *self._by_itself()))
+
+    async def _look(self, windows: Sequence[WindowInfo], popups: Sequence[WindowInfo]) -> Look:
         notes: list[str] = []
         silent: set[int] = set()
         pids = list(dict.fromkeys(w.pid for w in windows if w.pid is not None and self._is_native(w)))
@@ -84,14 +98,16 @@ class Reader:
         native = [self._native_roots(pid, windows, popups, notes, silent) for pid in pids]
         page = [self._page_roots(windows, notes, silent)] if self._shows_page(windows) else []
         trees = await asyncio.gather(*page, *native)
-        notes.extend(self.browser.notices())
         return Look(
-            windows=windows,
-            popups=popups,
+            windows=tuple(windows),
+            popups=tuple(popups),
             roots=_by_window([root for tree in trees for root in tree], windows, self.browser),
             notes=tuple(mask_text(note, self._secrets) for note in notes),
             silent=frozenset(silent),
         )
+
+    def _by_itself(self) -> tuple[str, ...]:
+        return tuple(mask_text(note, self._secrets) for note in self.browser.notices())
 
     async def again(self, node: Node) -> tuple[Node, ...]:
         """The trees of the app, or the page, that an element is of, as they are now."""
@@ -160,6 +176,10 @@ class Reader:
     async def _page(self, windows: Sequence[WindowInfo]) -> tuple[Node, ...]:
         shown = [window for window in windows if shows_page(window, self.browser)]
         return mask_tree(await self.browser.snapshot(shown), self._secrets)
+
+
+def _told(windows: Iterable[WindowInfo]) -> list[tuple[int, str, bool]]:
+    return [(window.id, window.title, window.active) for window in windows]
 
 
 def _holds_page(root: Node) -> bool:

@@ -6,12 +6,15 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Awaitable, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from deskhand.errors import DesktopError, MissingPart, TargetError, ToolError
 from deskhand.messages import Node, WindowInfo
+from deskhand.observers import near
 from deskhand.observers.cookies import CookieJar
 from deskhand.observers.loading import PageWork
 from deskhand.observers.node import clean_name, comparable, quote
@@ -20,12 +23,19 @@ from deskhand.observers.page_tree import PageHandle, read_page
 from deskhand.observers.tabs import Tab, Tabs, dialog_node
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Locator, Page, Playwright
+    from playwright.async_api import BrowserContext, Dialog, ElementHandle, Page, Playwright
 
 NAVIGATE_MS: Final = 20_000
 """Milliseconds for a page to begin to show. What loads after that is for settling to see."""
 
 START_S: Final = 20.0
+
+FIND_S: Final = 2.0
+"""Seconds for the page to find an element that was read."""
+
+ASKED: Final = 5
+"""Queries that are remembered: on long pages what they mean is read, too."""
+
 _DOCUMENT: Final = "e => String(e.ownerDocument.defaultView.performance.timeOrigin)"
 _NET_ERROR: Final = re.compile(r"net::(ERR_[A-Z_]+)")
 
@@ -61,6 +71,7 @@ class Browser:
         self._jar: CookieJar | None = None
         self.work = PageWork()
         """Whether pages are loading something: for the settle engine."""
+        self._asked: deque[str] = deque(maxlen=ASKED)
         self._pids: dict[int, bool] = {}
         self._shared: list[str] = []
 
@@ -82,6 +93,7 @@ class Browser:
             async with asyncio.timeout(START_S):
                 if self._playwright is None:
                     self._playwright = await async_playwright().start()
+                    await near.register(self._playwright)
                 self._context = await self._playwright.chromium.launch_persistent_context(
                     command.profile,
                     executable_path=command.executable,
@@ -220,11 +232,13 @@ class Browser:
     async def open(self, url: str, *, new_tab: bool = False) -> None:
         """Load an address in the current tab (or in a new one) until it begins to show. ToolError when it cannot."""
         tabs = self._open_tabs()
-        if new_tab or not tabs.pages():
+        page = await self.current() if tabs.pages() and not new_tab else None
+        crashed = page if page is not None and tabs.crashed(page) else None
+        if page is None or crashed is not None:  # a tab that has crashed goes nowhere any more
             assert self._context is not None
             page = await self._context.new_page()
-        else:
-            page = await self.current()
+        if crashed is not None:
+            await quiet(crashed.close())
         tabs.current = page
         await self._goto(page, url)
 
@@ -233,6 +247,11 @@ class Browser:
         page = await self.current()
         async with translated("go back"):
             await page.go_back(timeout=NAVIGATE_MS, wait_until="domcontentloaded")
+
+    def ask_for(self, words: str) -> None:
+        """Have what says these words read from now on, also where a page is too long to be read whole."""
+        if words not in self._asked:
+            self._asked.append(words)
 
     async def snapshot(self, windows: Sequence[WindowInfo] = ()) -> tuple[Node, ...]:
         """The current page as a tree of `Node`s, behind its JavaScript dialog when one is open.
@@ -244,7 +263,12 @@ class Browser:
         if (dialog := tabs.dialog(page)) is not None:
             return (dialog_node(dialog, tabs.number(page)),)
         if tabs.crashed(page):
-            return (Node(role="document", name="this page has crashed", source="page", app="browser"),)
+            words = Node(
+                role="text",
+                name="This page has crashed: navigate to its address, or to another.",
+                source="page",
+            )
+            return (Node(role="document", name="crashed", source="page", app="browser", children=(words,)),)
         window = next((window for window in windows if self.owns(window)), None)
         return (await self._read(page, window),)
 
@@ -259,8 +283,13 @@ class Browser:
         finally:
             await tabs.close_hidden(page)
 
-    async def locate(self, node: Node) -> tuple[Page, Locator]:
-        """The live locator of an element that was read. TargetError ``stale_ref``, in milliseconds, when it is gone."""
+    @asynccontextmanager
+    async def held(self, node: Node, *, anew: bool = False) -> AsyncIterator[tuple[Page, ElementHandle]]:
+        """The very element that was read: it cannot become another one while it is acted on.
+
+        TargetError ``stale_ref``, in milliseconds, when it is gone. ``anew``: the page draws it anew all the time, so
+        the one element of its role and name there is now.
+        """
         handle = handle_of(node)
         page = self._open_tabs().page(handle.tab)
         gone = TargetError(
@@ -268,12 +297,22 @@ class Browser:
         )
         if page is None:
             raise gone
-        locator = page.locator(f"aria-ref={handle.ref}")
-        async with translated("find the element"), asyncio.timeout(2):
+        async with translated("find the element"), asyncio.timeout(FIND_S):
+            if anew:
+                # Playwright's roles are ours; what it does not know it does not find.
+                alike = await page.get_by_role(
+                    cast(Any, node.role), name=node.name, exact=True
+                ).element_handles()
+                element = alike[0] if len(alike) == 1 else None
+            else:
+                element = await page.query_selector(f"aria-ref={handle.ref}")
             # The same ref may mean another element in the document that has been loaded since.
-            if not await locator.count() or await locator.evaluate(_DOCUMENT, timeout=500) != handle.document:
+            if element is None or await element.evaluate(_DOCUMENT) != handle.document:
                 raise gone
-        return page, locator
+        try:
+            yield page, element
+        finally:
+            self._open_tabs().forget(element)
 
     async def act(self, page: Page, doing: Awaitable[Any]) -> bool:
         """Wait for an act, or for the JavaScript dialog that it opens and that holds it up. True when it is done."""
@@ -295,7 +334,7 @@ class Browser:
         number = self._open_tabs().number(page)
         for last in (False, True):
             try:
-                return await read_page(page, number, window, shown=shown)
+                return await read_page(page, number, window, shown=shown, words=tuple(self._asked))
             except (TimeoutError, Slow):
                 raise TargetError("busy", "the page is not answering: wait for it, then look again") from None
             except Error as error:

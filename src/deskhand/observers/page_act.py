@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from deskhand.errors import Effect, TargetError
-from deskhand.messages import Node
+from deskhand.errors import Effect, TargetError, ToolError
+from deskhand.messages import Node, Point
 from deskhand.observers.node import quote
 from deskhand.observers.page import Browser, handle_of
 from deskhand.observers.page_errors import translated
+from deskhand.observers.serialize import describe
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator, Page
+    from playwright.async_api import ElementHandle, Page
+
+    Doing: TypeAlias = Callable[[Page, ElementHandle], Awaitable[Effect]]
 
 ACT_MS: Final = 2_000
 """Milliseconds for an element to become ready to be acted on (visible, enabled, still, not covered)."""
+
+DO_S: Final = 5.0
+"""Seconds for a whole act: what an element that hangs in the page's own handlers costs."""
+
+ANEW_S: Final = 1.5
+"""Seconds, from its being read, in which an element that is drawn anew all the time is tried to be caught."""
+
+_TAKEN: Final = """(e, text) => {
+  const other = document.createElement('input');
+  other.type = e.type;
+  other.value = text;
+  return other.value;
+}"""
+"""What an input of this type makes of a text: nothing, when it does not have the form."""
+
+_LABELS: Final = (
+    "e => e.tagName === 'SELECT' ? [...e.options].map(o => o.label.trim().replace(/\\s+/g, ' ')) : null"
+)
+
+_OVER: Final = """(e, [x, y]) => {
+  let hit = e.ownerDocument.elementFromPoint(x, y);
+  while (hit && hit.shadowRoot) {
+    const inner = hit.shadowRoot.elementFromPoint(x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  for (let each = hit; each; each = each.parentElement || each.getRootNode().host) if (each === e) return null;
+  if (!hit || (hit.closest('label') && hit.closest('label').control === e)) return null;
+  return `<${hit.tagName.toLowerCase()}> ${(hit.innerText || '').slice(0, 80)}`.replace(/\\s+/g, ' ').trim();
+}"""
+"""What lies over an element at a point of its frame's viewport: none when a click there reaches it."""
+
+_SPOT: Final = """e => {
+  e.scrollIntoViewIfNeeded ? e.scrollIntoViewIfNeeded() : e.scrollIntoView();
+  const box = e.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
+  const hit = box.width && box.height ? e.getRootNode().elementFromPoint(x, y) : null;
+  return hit && e.contains(hit) ? [x, y] : null;
+}"""
+"""The middle of an element in its frame's viewport, when a click there reaches it."""
 
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 _MODIFIERS: Final[dict[str, Modifier]] = {
@@ -48,62 +92,100 @@ async def click(
         return await _answer(browser, handle.ref)
     if handle.option:
         return await select(browser, node, handle.option)
-    what = f"click {node.role} {quote(node.name, 80)}"
-    page, locator = await _ready(browser, node)
     keys = [_MODIFIERS[key.lower()] for key in modifiers]
-    async with translated(what):
-        done = await browser.act(
-            page, locator.click(button=button, click_count=count, modifiers=keys, timeout=ACT_MS)
-        )
-    return "done" if done else "dispatched"
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        clicking = element.click(button=button, click_count=count, modifiers=keys, timeout=ACT_MS)
+        return "done" if await browser.act(page, clicking) else "dispatched"
+
+    async def at_once(page: Page, element: ElementHandle) -> Effect:
+        spot = await element.evaluate(_SPOT)
+        if spot is None:
+            raise TargetError(
+                "stale_ref", f"{_named(node)} is drawn anew all the time: wait for the page, then look again"
+            )
+        return "done" if await browser.act(page, _click_at(page, spot, button, count, keys)) else "dispatched"
+
+    return await _act(browser, node, f"click {_named(node)}", do, at_once)
+
+
+async def _click_at(
+    page: Page,
+    spot: Sequence[float],
+    button: Literal["left", "middle", "right"],
+    count: int,
+    keys: Sequence[Modifier],
+) -> None:
+    for key in keys:
+        await page.keyboard.down(key)
+    try:
+        await page.mouse.click(spot[0], spot[1], button=button, click_count=count)
+    finally:
+        for key in reversed(keys):
+            await page.keyboard.up(key)
 
 
 async def hover(browser: Browser, node: Node) -> Effect:
     """Put the page's pointer over an element."""
-    page, locator = await _ready(browser, node)
-    async with translated(f"hover {node.role} {quote(node.name, 80)}"):
-        await browser.act(page, locator.hover(timeout=ACT_MS))
-    return "done"
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        await browser.act(page, element.hover(timeout=ACT_MS))
+        return "done"
+
+    return await _act(browser, node, f"hover {_named(node)}", do)
 
 
 async def focus(browser: Browser, node: Node) -> Effect:
     """Give an element the keyboard focus."""
-    page, locator = await _ready(browser, node)
-    async with translated(f"focus {node.role} {quote(node.name, 80)}"):
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
         # A page may have its focus while the keyboard is in the address bar: this takes it from there.
         await browser.act(page, page.bring_to_front())
-        await browser.act(page, locator.focus(timeout=ACT_MS))
-    return "done"
+        await browser.act(page, element.focus())
+        await _refuse_gone(element)
+        return "done"
+
+    return await _act(browser, node, f"focus {_named(node)}", do)
 
 
 async def fill(browser: Browser, node: Node, text: str) -> Effect:
-    """Replace a field's text and read it back: ``done`` only when it then holds exactly ``text``."""
+    """Replace a field's text and read it back: ``done`` only when it then holds exactly ``text``.
+
+    ToolError, which says the form, for a date, a time or a colour that is not in the form the field takes.
+    """
     handle = handle_of(node)
     if handle.document.startswith("dialog "):
         await browser.answer(True, text)
         return "done"
-    page, locator = await _ready(browser, node)
-    async with translated(f"fill {node.role} {quote(node.name, 80)}"):
-        if not await browser.act(page, locator.fill(text, timeout=ACT_MS)):
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        taken = await element.evaluate(_TAKEN, text) if node.hint else text
+        if not taken and text:
+            raise ToolError(f"{describe(node)} takes no {quote(text, 80)}: give it as {node.hint}")
+        if not await browser.act(page, element.fill(taken, timeout=ACT_MS)):
             return "dispatched"
-        return "done" if await _held(locator) == text.replace("\r\n", "\n") else "effect_unknown"
+        held = await _held(element)
+        await _refuse_gone(element)
+        return "done" if held == taken.replace("\r\n", "\n") else "effect_unknown"
+
+    return await _act(browser, node, f"fill {_named(node)}", do)
 
 
 async def read_text(browser: Browser, node: Node) -> str | None:
     """What a field holds, to the character; None for a password, a JavaScript dialog, or what has gone."""
     if "password" in node.states or handle_of(node).document.startswith("dialog "):
         return None
-    _, locator = await browser.locate(node)
-    async with translated("read it back"):
-        return await _held(locator)
+    async with browser.held(node) as (_, element), translated("read it back"):
+        return await _held(element)
 
 
 async def press(browser: Browser, node: Node, key: str) -> Effect:
     """Press a key (Playwright's spelling: ``Enter``, ``Control+A``) while the element has the focus."""
-    page, locator = await _ready(browser, node)
-    async with translated(f"press {key}"):
-        done = await browser.act(page, locator.press(key, timeout=ACT_MS))
-    return "done" if done else "dispatched"
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        return "done" if await browser.act(page, element.press(key, timeout=ACT_MS)) else "dispatched"
+
+    return await _act(browser, node, f"press {key}", do)
 
 
 async def select(browser: Browser, node: Node, option: str) -> Effect:
@@ -111,13 +193,9 @@ async def select(browser: Browser, node: Node, option: str) -> Effect:
 
     TargetError ``not_found`` lists the options that there are.
     """
-    what = f"choose {quote(option, 80)}"
-    page, locator = await _ready(browser, node)
-    async with translated(what):
-        labels = await locator.evaluate(
-            "e => e.tagName === 'SELECT' ? [...e.options].map(o => o.label.trim().replace(/\\s+/g, ' ')) : null",
-            timeout=ACT_MS,
-        )
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        labels = await element.evaluate(_LABELS)
         if labels is None:
             return "not_supported"
         fitting = [i for i, label in enumerate(labels) if label == option] or [
@@ -128,19 +206,26 @@ async def select(browser: Browser, node: Node, option: str) -> Effect:
             raise TargetError("not_found", f"no option {quote(option, 80)}; there are: {listed}")
         if len(fitting) > 1:
             raise TargetError("ambiguous", f"{len(fitting)} options are called {quote(option, 80)}")
-        if not await browser.act(page, locator.select_option(index=fitting[0], timeout=ACT_MS)):
+        if not await browser.act(page, element.select_option(index=fitting[0], timeout=ACT_MS)):
             return "dispatched"
-        chosen = await locator.evaluate("e => [...e.selectedOptions].map(o => o.index)", timeout=ACT_MS)
-    return "done" if fitting[0] in chosen else "effect_unknown"
+        chosen = await element.evaluate("e => [...e.selectedOptions].map(o => o.index)")
+        await _refuse_gone(element)
+        return "done" if fitting[0] in chosen else "effect_unknown"
+
+    return await _act(browser, node, f"choose {quote(option, 80)}", do)
 
 
 async def check(browser: Browser, node: Node, on: bool) -> Effect:
     """Check or uncheck a check box, radio button or switch; ``done`` only when it then is so."""
-    page, locator = await _ready(browser, node)
-    async with translated(f"{'check' if on else 'uncheck'} {node.role} {quote(node.name, 80)}"):
-        if not await browser.act(page, locator.set_checked(on, timeout=ACT_MS)):
+
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        if not await browser.act(page, element.set_checked(on, timeout=ACT_MS)):
             return "dispatched"
-        return "done" if await locator.is_checked(timeout=ACT_MS) is on else "effect_unknown"
+        is_on = await element.is_checked()
+        await _refuse_gone(element)
+        return "done" if is_on is on else "effect_unknown"
+
+    return await _act(browser, node, f"{'check' if on else 'uncheck'} {_named(node)}", do)
 
 
 async def upload(browser: Browser, node: Node, files: Sequence[str]) -> Effect:
@@ -148,32 +233,76 @@ async def upload(browser: Browser, node: Node, files: Sequence[str]) -> Effect:
     missing = [path for path in files if not Path(path).is_file()]
     if missing:
         raise TargetError("not_found", f"no file {quote(missing[0], 200)}")
-    page, locator = await _ready(browser, node)
     shared = [browser.share_file(path) for path in files]
-    async with translated("upload"):
-        await browser.act(page, locator.set_input_files(shared, timeout=ACT_MS))
-        held = await locator.evaluate("e => e.files ? e.files.length : -1", timeout=ACT_MS)
-    return "done" if held == len(files) else "effect_unknown"
 
+    async def do(page: Page, element: ElementHandle) -> Effect:
+        await browser.act(page, element.set_input_files(shared, timeout=ACT_MS))
+        held = await element.evaluate("e => e.files ? e.files.length : -1")
+        return "done" if held == len(files) else "effect_unknown"
 
-async def _ready(browser: Browser, node: Node) -> tuple[Page, Locator]:
-    if "disabled" in node.states:
-        raise TargetError("not_supported", f"{node.role} {quote(node.name, 80)} is disabled")
-    return await browser.locate(node)
+    return await _act(browser, node, "upload", do)
 
 
 async def scroll_into_view(browser: Browser, node: Node) -> None:
     """Scroll the page until the element can be seen."""
-    _, locator = await browser.locate(node)
-    async with translated("scroll to it"):
-        await locator.scroll_into_view_if_needed(timeout=ACT_MS)
+    async with browser.held(node) as (_, element), translated("scroll to it"):
+        await element.scroll_into_view_if_needed(timeout=ACT_MS)
 
 
-async def _held(locator: Locator) -> str:
+async def refuse_covered(browser: Browser, node: Node, point: Point) -> None:
+    """TargetError ``covered`` when, in the element's document, a click at this screen point would not reach it."""
+    place = handle_of(node).place
+    if place is None:
+        return
+    x, y, ratio = place
+    async with browser.held(node) as (_, element), translated("look what is in front of it"):
+        over = await element.evaluate(_OVER, [(point.x - x) / ratio, (point.y - y) / ratio])
+    if over is not None:
+        raise TargetError(
+            "covered", f"{quote(str(over), 120)} is in front of {_named(node)}: answer or close that first"
+        )
+
+
+async def _act(browser: Browser, node: Node, what: str, do: Doing, at_once: Doing | None = None) -> Effect:
+    """Act on the very element; on the one that has come in its place since, where nothing else is called as it is.
+
+    A page may draw everything anew many times a second: an element that was there a moment ago is caught as it is now.
+    Nothing was done yet to one that went before it could be clicked; filling, choosing, checking may be done twice.
+    ``at_once`` does the same in less time than such a page takes, without waiting for the element to be still.
+    """
+    if "disabled" in node.states:
+        raise TargetError("not_supported", f"{_named(node)} is disabled")
+    handle = handle_of(node)
+    deadline = handle.read + ANEW_S if handle.lone else 0.0
+    anew = False
+    while True:
+        caught = False
+        try:
+            async with browser.held(node, anew=anew) as (page, element), translated(what):
+                caught = True
+                async with asyncio.timeout(DO_S):
+                    return await (at_once if anew and at_once else do)(page, element)
+        except TargetError as error:
+            # What cannot be caught at once is gone, and not drawn anew.
+            if error.effect != "stale_ref" or time.monotonic() > deadline or (anew and not caught):
+                raise
+            anew = True
+
+
+def _named(node: Node) -> str:
+    return f"{node.role} {quote(node.name, 80)}"
+
+
+async def _refuse_gone(element: ElementHandle) -> None:
+    """TargetError ``stale_ref`` when the page has put another element in its place by now."""
+    if not await element.evaluate("e => e.isConnected"):
+        raise TargetError("stale_ref", "the page has drawn it anew; look again")
+
+
+async def _held(element: ElementHandle) -> str:
     """What a field holds now: an input's value, or the text of an editable region."""
-    held = await locator.evaluate(
-        "e => 'value' in e ? e.value : (e.control && 'value' in e.control ? e.control.value : e.innerText)",
-        timeout=ACT_MS,
+    held = await element.evaluate(
+        "e => 'value' in e ? e.value : (e.control && 'value' in e.control ? e.control.value : e.innerText)"
     )
     return str(held).replace("\r\n", "\n")
 

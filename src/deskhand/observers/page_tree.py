@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections import Counter
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from deskhand.messages import Node, Rect, WindowInfo
 from deskhand.observers.aria import Aria, parse_snapshot
-from deskhand.observers.node import clean_name, clean_value
+from deskhand.observers.near import LARGE, LONG, near_view
+from deskhand.observers.node import clean_name, clean_value, comparable
+from deskhand.observers.page_inputs import FORMS, Input, find_inputs
 
 if TYPE_CHECKING:
-    from playwright.async_api import Frame, Page
+    from playwright.async_api import Page
 
 SNAPSHOT_MS: Final = 4_000
 """Milliseconds a page may take to describe itself."""
 
 ANSWER_MS: Final = 900
 """Milliseconds for a page to answer at all: what one that hangs costs."""
-
-PROBE_MS: Final = 500
-"""Milliseconds for one question to one element or frame."""
 
 _VALUED: Final = frozenset("textbox searchbox combobox spinbutton slider progressbar meter scrollbar".split())
 _STATES: Final = ("checked", "disabled", "expanded", "invalid", "pressed", "selected")
@@ -30,7 +31,27 @@ _GEOMETRY: Final = """() => ({
   origin: String(performance.timeOrigin), title: document.title, url: location.href,
   inner: [innerWidth, innerHeight], ratio: devicePixelRatio,
   outer: [screenX, screenY, outerWidth, outerHeight],
+  size: document.getElementsByTagName('*').length,
+  text: document.body ? document.body.textContent.length : 0,
+  plain: /^(text\\/(?!html)|application\\/(x-)?(json|javascript|yaml))/.test(document.contentType),
 })"""
+LINES: Final = 400
+"""Lines of a text file that are read at once."""
+
+_LINES: Final = """([most, words]) => {
+  const text = document.body ? document.body.textContent : '', lines = text.split(/\\r?\\n/);
+  const height = document.documentElement.scrollHeight || 1;
+  // How far down the view begins: lines that are wrapped make this a guess, so a few more are read above.
+  const first = scrollY > 0 ? Math.max(0, Math.floor(lines.length * scrollY / height) - 5) : 0;
+  const near = lines.slice(first, first + most).map(line => line.slice(0, 2000));
+  const found = [];
+  for (let i = 0; words.length && i < lines.length && found.length < 60; i++) {
+    const line = lines[i].toLowerCase();
+    if ((i < first || i >= first + most) && words.some(word => line.includes(word)))
+      found.push(lines[i].slice(0, 2000));
+  }
+  return { lines: [...near, ...found], near: near.length, first, count: lines.length };
+}"""
 _INSET: Final = """e => {
   const style = getComputedStyle(e);
   return [e.clientLeft + parseFloat(style.paddingLeft), e.clientTop + parseFloat(style.paddingTop)];
@@ -41,13 +62,18 @@ _INSET: Final = """e => {
 class PageHandle:
     """Where an element of a page lives. ``document`` is new with every load, as Playwright's refs start over then.
 
-    ``option`` names an option of the native select that ``ref`` is: options have no refs of their own.
+    ``option`` names an option of the native select that ``ref`` is: options have no refs of their own. ``lone`` says
+    that nothing else in the page had its role and name when it was read, at the moment ``read`` (monotonic clock).
     """
 
     tab: int
     document: str
     ref: str
     option: str = ""
+    lone: bool = field(default=False, compare=False)
+    read: float = field(default=0.0, compare=False)
+    place: tuple[float, float, float] | None = field(default=None, compare=False)
+    """Where its frame's viewport begins, in screen pixels, and how many of these a CSS pixel is; None: not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +85,12 @@ class View:
     document: str
     ratio: float
     area: Rect | None
+    size: int = 0
+    """How many elements its document has."""
+    text: int = 0
+    """How many characters of text."""
+    plain: bool = False
+    """Whether it is a text file, and no document with elements."""
 
 
 @dataclass(slots=True)
@@ -68,7 +100,7 @@ class _Frame:
     document: str
     x: float = 0
     y: float = 0
-    passwords: frozenset[str] = frozenset()
+    inputs: dict[str, Input] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -77,8 +109,11 @@ class _Context:
     view: View
     window: str
     app: str
+    began: float
     frames: dict[str, _Frame] = field(default_factory=dict)
     """By the ref of their iframe element; the top document under ``""``."""
+    names: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each role and name is there."""
 
 
 async def read_view(page: Page, window: Rect | None) -> View:
@@ -99,22 +134,37 @@ async def read_view(page: Page, window: Rect | None) -> View:
         document=str(told["origin"]),
         ratio=ratio,
         area=area,
+        size=int(told["size"]),
+        text=int(told["text"]),
+        plain=bool(told["plain"]),
     )
 
 
-async def read_page(page: Page, tab: int, window: WindowInfo | None, *, shown: bool = True) -> Node:
-    """The page as one ``document`` node. Rectangles are in screen pixels when the tab is ``shown``, else None."""
+async def read_page(
+    page: Page, tab: int, window: WindowInfo | None, *, shown: bool = True, words: Sequence[str] = ()
+) -> Node:
+    """The page as one ``document`` node. Rectangles are in screen pixels when the tab is ``shown``, else None.
+
+    Of a page with more than `LARGE` elements: what is near the view, and what says one of the ``words``.
+    """
+    began = time.monotonic()
     view = await read_view(page, window.rect if window else None)
-    text = await page.aria_snapshot(mode="ai", boxes=True, timeout=SNAPSHOT_MS)
+    if view.plain:
+        return await _read_lines(page, tab, window, view, words)
+    whole = view.size <= LARGE and view.text <= LONG
+    told = page if whole else near_view(page, words)
+    text = await told.aria_snapshot(mode="ai", boxes=True, timeout=SNAPSHOT_MS)
     elements = await asyncio.to_thread(parse_snapshot, text)
     title, app = (window.title, window.app.partition(" (")[0]) if window else (view.title, "browser")
-    context = _Context(tab, view if shown else replace(view, area=None), title, app)
+    context = _Context(tab, view if shown else replace(view, area=None), title, app, began)
     top = _Frame(view.document)
     context.frames[""] = top
     if elements:
-        await asyncio.gather(
-            _find_frames(page, elements, context), _find_passwords(page, page.main_frame, elements, top)
+        _, top.inputs = await asyncio.gather(
+            _find_frames(page, elements, context),
+            _bounded(find_inputs(page, page.main_frame, list(_own(elements)))),
         )
+    context.names.update((each.role, each.name) for each in _all(elements))
     for body in elements:
         if body.role == "generic":  # it has the focus when nothing has
             body.attributes.pop("active", None)
@@ -122,6 +172,9 @@ async def read_page(page: Page, tab: int, window: WindowInfo | None, *, shown: b
     return Node(
         role="document",
         name=view.title,
+        hint=""
+        if whole
+        else f"long page, {view.size} elements; only those near the view are here: scroll, or query",
         url=view.url,
         source="page",
         rect=context.view.area,
@@ -132,7 +185,36 @@ async def read_page(page: Page, tab: int, window: WindowInfo | None, *, shown: b
     )
 
 
-# --- frames and passwords -----------------------------------------------------------------------------------------
+async def _read_lines(
+    page: Page, tab: int, window: WindowInfo | None, view: View, words: Sequence[str]
+) -> Node:
+    """A text file: its lines, from the top of the view on, and those that say one of the ``words``."""
+    asked = [comparable(each) for each in words]
+    async with asyncio.timeout(SNAPSHOT_MS / 1000):
+        told = await page.evaluate(_LINES, [LINES, [each for each in asked if each]])
+    title, app = (window.title, window.app.partition(" (")[0]) if window else (view.title, "browser")
+    lines = [
+        Node(role="paragraph", value=clean_name(str(line)), source="page", app=app, window=title)
+        for line in told["lines"]
+        if line
+    ]
+    first, count = int(told["first"]), int(told["count"])
+    rest = f"lines {first + 1}–{first + int(told['near'])} of {count}: scroll, or query for others"
+    return Node(
+        role="document",
+        name=view.title,
+        hint=rest if count > int(told["near"]) else "",
+        url=view.url,
+        source="page",
+        rect=view.area,
+        app=app,
+        window=title,
+        handle=PageHandle(tab, view.document, ""),
+        children=tuple(lines),
+    )
+
+
+# --- frames and fields --------------------------------------------------------------------------------------------
 
 
 def _own(elements: Iterable[Aria]) -> Iterator[Aria]:
@@ -143,6 +225,14 @@ def _own(elements: Iterable[Aria]) -> Iterator[Aria]:
         yield element
         if element.role != "iframe":
             stack.extend(reversed(element.children))
+
+
+def _all(elements: Iterable[Aria]) -> Iterator[Aria]:
+    stack = list(elements)
+    while stack:
+        element = stack.pop()
+        yield element
+        stack.extend(element.children)
 
 
 async def _find_frames(page: Page, elements: Sequence[Aria], context: _Context) -> None:
@@ -176,30 +266,13 @@ async def _frame(page: Page, iframe: Aria) -> _Frame:
         )
         box = iframe.box or (0, 0, 0, 0)
         frame = _Frame(str(origin), box[0] + inset[0], box[1] + inset[1])
-        await _find_passwords(page, content, iframe.children, frame)
+        frame.inputs = await find_inputs(page, content, list(_own(iframe.children)))
     return frame
 
 
-async def _find_passwords(page: Page, frame: Frame, elements: Sequence[Aria], into: _Frame) -> None:
-    """Which text fields of a document are for passwords: the snapshot shows those like any other."""
+async def _bounded(finding: Awaitable[dict[str, Input]]) -> dict[str, Input]:
     async with asyncio.timeout(SNAPSHOT_MS / 1000):
-        if not await frame.locator("input[type=password]").count():
-            return
-        refs = [each.ref for each in _own(elements) if each.role == "textbox" and each.ref]
-        kinds = await asyncio.gather(*(_input_type(page, ref) for ref in refs))
-    # A field that does not say what it is counts as one for a password.
-    into.passwords = frozenset(
-        ref for ref, kind in zip(refs, kinds, strict=True) if kind in ("password", None)
-    )
-
-
-async def _input_type(page: Page, ref: str) -> str | None:
-    from playwright.async_api import Error
-
-    try:
-        return str(await page.locator(f"aria-ref={ref}").evaluate("e => e.type || ''", timeout=PROBE_MS))
-    except Error:
-        return None
+        return await finding
 
 
 # --- nodes --------------------------------------------------------------------------------------------------------
@@ -235,14 +308,28 @@ def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: s
         states.add("editable")
     pointer = element.attributes.get("cursor") == "pointer"
     value = clean_value(text) if text is not None else None
-    if element.ref in place.passwords and element.ref:
+    kind = place.inputs.get(element.ref) if element.ref else None
+    if kind is not None and kind.type == "password":
         states.add("password")
         value, children = None, ()
+    elif kind is not None and kind.value is not None:
+        states.update({"multiline"} if kind.type == "textarea" else ())
+        value = clean_value(kind.value)
     elif role in _VALUED:
         value = value if value is not None else _chosen(role, children)
     elif value is not None and role == "generic" and not name and not pointer:
         role, name, value = "text", clean_name(value), None
-    handle = PageHandle(context.tab, place.document, element.ref) if element.ref and place.document else None
+    handle = None
+    if element.ref and place.document:
+        lone = not frame and bool(name) and context.names[element.role, element.name] == 1
+        handle = PageHandle(
+            context.tab,
+            place.document,
+            element.ref,
+            lone=lone,
+            read=context.began,
+            place=_begin(context.view, place),
+        )
     if role == "option" and handle is None and select and place.document:
         handle = PageHandle(context.tab, place.document, select, name)
     rect, off = _screen(element, context.view, place)
@@ -253,6 +340,7 @@ def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: s
         name=name,
         value=value,
         description=clean_name(element.placeholder),
+        hint=FORMS.get(kind.type, "") if kind is not None else "",
         states=frozenset(states),
         rect=rect,
         actions=("click",) if pointer and role == "generic" else (),
@@ -276,6 +364,12 @@ def _chosen(role: str, children: Sequence[Node]) -> str | None:
 def _level(element: Aria) -> int | None:
     level = element.attributes.get("level", "")
     return int(level) if level.isdecimal() else None
+
+
+def _begin(view: View, frame: _Frame) -> tuple[float, float, float] | None:
+    if view.area is None:
+        return None
+    return view.area.x + frame.x * view.ratio, view.area.y + frame.y * view.ratio, view.ratio
 
 
 def _screen(element: Aria, view: View, frame: _Frame) -> tuple[Rect | None, bool]:

@@ -75,6 +75,8 @@ def describe(node: Node, *, detail: bool = False) -> str:
     parts.extend(state for state in _SHOWN_STATES if state in node.states)
     if is_hidden(node):
         parts.append("offscreen")
+    if node.hint:
+        parts.append(f"({node.hint})")
     if (
         node.description
         and (detail or not node.name)

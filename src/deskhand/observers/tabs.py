@@ -15,7 +15,7 @@ from deskhand.observers.page_errors import quiet
 from deskhand.observers.page_tree import PageHandle
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Download, Page
+    from playwright.async_api import BrowserContext, Dialog, Download, ElementHandle, Page
 
 _TITLE_S: Final = 0.3
 """Seconds a page may take to say what it is called."""
@@ -227,11 +227,19 @@ class Tabs:
                 pass
         return self._titles.get(page, "")
 
+    def forget(self, element: ElementHandle) -> None:
+        """Let go of an element, without waiting for that."""
+        self._keep(_disposed(element))
+
     def _keep(self, doing: Awaitable[Any]) -> None:
         """Let something end on its own, without losing track of it."""
         task = asyncio.ensure_future(doing)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _disposed(element: ElementHandle) -> None:
+    await quiet(element.dispose())
 
 
 def dialog_node(dialog: Dialog, tab: int) -> Node:

@@ -8,6 +8,7 @@ from typing import Final
 
 from deskhand.errors import TargetError
 from deskhand.messages import Node, Point
+from deskhand.observers import page_act
 from deskhand.observers.node import comparable, quote
 from deskhand.observers.refs import ROWS, row_words
 from deskhand.observers.serialize import describe
@@ -49,9 +50,13 @@ async def refuse_changed(workspace: Workspace, aimed: AimedAt) -> None:
     was = _at(then, point)
     if was is None:
         return
-    now = _at(await workspace.glimpse(), point)
+    # A page is asked itself: what a click hits there may not be painted yet.
+    of_page = was.node.source == "page"
+    now = _at(await (workspace.senses.roots() if of_page else workspace.glimpse()), point)
     if now is not None and now.same(was):
         await refuse_blocked(workspace, Aim(node=now.node, point=point))
+        if of_page and workspace.browser is not None:
+            await page_act.refuse_covered(workspace.browser, now.node, point)
         return
     place = f"at ({aimed.x:g}, {aimed.y:g}) {image.id} showed {_words(was)}"
     there = f"there is {_words(now)} now" if now is not None else "it is no longer there"
