@@ -34,7 +34,7 @@ class DamageChanges:
         self._painted = False
         self._cursor = 0
         """The atom of the pointer's name, told by the server whenever it changes; 0 when it has none."""
-        self._names: dict[int, str] = {}
+        self._names: dict[int, str] = {0: ""}
         self._woken = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         try:
             self._damage_ext = self._x.extension(xcffib.damage)
