@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -62,6 +63,30 @@ async def test_the_displays_own_accessibility_bus_is_used_where_it_has_one(
     x.close()
     attached = await opened(f"display:{desktop.display}", user_of(desktop))  # type: ignore[misc]
     assert attached.a11y_address == desktop.a11y_address
+
+
+@pytest.mark.parametrize("what", ["nobody listens", "no registry", "a registry that hangs"])
+async def test_a_display_whose_accessibility_bus_is_dead_gets_another(
+    what: str, opened: Opener, desktop: X11Desktop
+) -> None:
+    assert desktop.a11y_address is not None
+    address = desktop.a11y_address
+    if what == "nobody listens":
+        address = "unix:path=/tmp/there-is-no-such-bus"
+    else:
+        (registry,) = [pid for pid in processes_of(desktop) if _name(pid).startswith("at-spi2-registr")]
+        os.kill(registry, signal.SIGKILL if what == "no registry" else signal.SIGSTOP)
+    x = XConnection(desktop.display, desktop.client_env["XAUTHORITY"])
+    x.set_property(x.root, "AT_SPI_BUS", "STRING", 8, address.encode())
+    x.close()
+    attached = await opened(f"display:{desktop.display}", user_of(desktop))  # type: ignore[misc]
+    assert attached.a11y_address not in (None, address)
+    assert any("accessibility bus does not answer" in note for note in attached.notes)
+    assert run(attached, "answer(os.environ['AT_SPI_BUS_ADDRESS'])") == attached.a11y_address
+
+
+def _name(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text()
 
 
 async def test_apps_on_an_attached_desktop_inherit_no_keys(

@@ -62,8 +62,8 @@ def spawn(
     """Start a program that cannot outlive this process (unless ``outlives_us``), in a session and group of its own.
 
     ``env`` is all the environment it gets. Its output goes to the file ``log``, to the descriptor ``out``, or nowhere.
-    The kernel kills it when we die (``setpriv --pdeathsig`` sets that between fork and exec, with no code of ours in the
-    forked child).
+    The kernel kills it when we die: ``setpriv --pdeathsig`` sets that between fork and exec, without code of ours in
+    the forked child.
     MissingPart without ``setpriv``; OSError when the fork fails.
     """
     command = [*argv] if outlives_us else [*leashed(), *argv]
