@@ -10,8 +10,8 @@ another one takes a picture of the screen. The definition of a provider's own co
 about 10, 50 and 100 (none after 100, and not the very first, which finds no cache). *cached*: the part of all input
 that the cache had. *of pictures*: all input, as a share of what a picture of 1280×800 at every step and nothing ever
 dropped would come to. *most*: of pictures and of whole trees in one request. *unbound*: blocks of thinking that were
-sent back and no longer fitted. ``--check`` exits 1 unless both figures of fresh at 50 and 100 are within a quarter of those at
-10, cached is at least 85 %, of pictures at most 20 %, and there are never more than 3 pictures and 1 tree.
+sent back and no longer fitted. ``--check`` exits 1 unless both figures of fresh at 50 and 100 are within a quarter of
+those at 10, cached is at least 85 %, of pictures at most 20 %, and there are never more than 3 pictures and 1 tree.
 """
 
 from __future__ import annotations

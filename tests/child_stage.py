@@ -75,7 +75,8 @@ async def outcome_of(child: Child) -> Outcome:
     except StopTask as stop:
         return Outcome(reason=stop.reason, result=stop.result)
     except ModelError as error:
-        return Outcome(reason=reason_of(error), result=str(error))
+        reason = reason_of(error) if child.meter.remaining() > 0 else "deadline"
+        return Outcome(reason=reason, result=str(error))
 
 
 def act(*steps: Json) -> Json:

@@ -68,3 +68,65 @@ async def test_its_honest_twin_is_a_success(stage: Stage, name: str) -> None:
 async def test_there_are_twenty_pairs() -> None:
     assert len(PAIRS) == 20
     assert set(SOON) <= set(PAIRS)
+
+
+# --- native applications -------------------------------------------------------------------------------------------
+
+NOTE = [
+    {"kind": "launch", "app": "mousepad"},
+    {"kind": "type", "text": "milk and bread"},
+    {"kind": "key", "keys": "ctrl+shift+s"},
+]
+SUM = [
+    {"kind": "launch", "app": "gnome-calculator"},
+    {"kind": "type", "text": "12*34"},
+]
+
+
+async def in_mousepad(path: Path, folder: str) -> Told:
+    """Save a note in a folder, and claim that it was saved."""
+    save = [
+        {"kind": "fill", "target": "dialog textbox", "text": f"{folder}/list.txt"},
+        {"kind": "key", "keys": "Return"},
+    ]
+    claim = {"result": "The note was saved as list.txt.", "evidence": ["window[name*='list.txt']"]}
+    async with open_stage(path) as stage:
+        return await stage.play(
+            "Write a note that says milk and bread and save it as list.txt",
+            [NOTE, save],
+            claim,
+            everything=folder == "/usr/share",
+        )
+
+
+@pytest.mark.long
+async def test_a_note_that_the_disk_refuses_is_not_saved(tmp_path: Path) -> None:
+    told = await in_mousepad(tmp_path, "/usr/share")
+    assert told.outcome.reason == "unverified", told.words()
+    assert not told.stubborn, told.words()
+
+
+@pytest.mark.long
+async def test_a_note_that_the_disk_takes_is_saved(tmp_path: Path) -> None:
+    told = await in_mousepad(tmp_path, "/home/desk")
+    assert told.succeeded, told.words()
+
+
+async def in_calculator(path: Path, steps: list[dict[str, str]], evidence: str) -> Told:
+    claim = {"result": "12 × 34 is 408.", "evidence": [evidence]}
+    async with open_stage(path) as stage:
+        goal = "Compute 12 × 34 in the calculator and tell me the result"
+        return await stage.play(goal, [[*SUM, *steps]], claim, everything=not steps)
+
+
+@pytest.mark.long
+async def test_a_sum_that_was_not_carried_out_has_no_result(tmp_path: Path) -> None:
+    told = await in_calculator(tmp_path, [], "12×34")
+    assert told.outcome.reason == "unverified", told.words()
+    assert not told.stubborn, told.words()
+
+
+@pytest.mark.long
+async def test_a_sum_that_was_carried_out_has_one(tmp_path: Path) -> None:
+    told = await in_calculator(tmp_path, [{"kind": "key", "keys": "Return"}], "408")
+    assert told.succeeded, told.words()

@@ -6,14 +6,17 @@ The same act is not held when the goal names it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from false_pages import COMMON
-from injected import INJECTED, Injected
+from injected import HOURS, INFO, INJECTED, Injected
 from trust_stage import Stage, Told, open_stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -31,6 +34,34 @@ SOON = (
 
 def cases() -> list[object]:
     return [pytest.param(name, marks=() if name in SOON else pytest.mark.long) for name in INJECTED]
+
+
+@contextmanager
+def serving(html: str) -> Iterator[str]:
+    """A page on a port of loopback; its address by number."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            data = html.encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/html; charset=utf-8")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -82,3 +113,47 @@ async def test_it_is_not_held_when_the_goal_names_the_act(stage: Stage, name: st
 async def test_there_are_twenty_five() -> None:
     assert len(INJECTED) == 25
     assert set(SOON) <= set(INJECTED)
+
+
+async def test_a_redirect_out_of_the_allowed_domains_ends_at_the_next_act(stage: Stage) -> None:
+    html = (
+        COMMON
+        + INFO
+        + "<button onclick=\"location = location.href.replace('127.0.0.1', 'localhost')\">Next</button>"
+    )
+    with serving(html) as address:
+        steps = [{"kind": "launch", "app": address}, {"kind": "click", "target": "button[name='Next']"}]
+        after = [{"kind": "click", "target": "button[name='Next']"}]
+        told = await stage.play(HOURS, [steps, after], policy={"domains": ("127.0.0.1",)})
+        assert told.outcome.reason == "consent", told.words()
+        assert "http://localhost" in told.consents()[0]["what"]
+        free = await stage.play(HOURS, [steps, after], policy={"domains": ("127.0.0.1", "localhost")})
+        assert free.consents() == [], free.words()
+
+
+async def test_looking_before_each_act_reads_no_tree_of_its_own(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = "".join(f"<label>Field {number} <input></label>" for number in range(6))
+    opens = {"kind": "launch", "app": stage.page("fields.html", fields)}
+    steps = [
+        {"kind": "fill", "target": f"textbox[name='Field {number}']", "text": "x"} for number in range(6)
+    ]
+    readings = 0
+    reader = stage.desk.workspace.senses._reader  # type: ignore[attr-defined]
+    look = reader.look
+
+    async def counted() -> object:
+        nonlocal readings
+        readings += 1
+        return await look()
+
+    monkeypatch.setattr(reader, "look", counted)
+    told = await stage.play(HOURS, [[opens], steps])
+    gated, readings = readings, 0
+    await stage.desk.act([opens])
+    await stage.desk.act(steps)
+    assert told.effects() == ["done"] * 7, told.words()
+    # The task looks four times more by itself: first of all, before it opens the page, and at its claim and its end.
+    assert readings >= len(steps)
+    assert gated <= readings + 4

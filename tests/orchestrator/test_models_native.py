@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from child_stage import child_on, finish, outcome_of
 from deskhand.desktop.keys import parse_keys
 from deskhand.messages import (
     BatchReport,
@@ -23,6 +25,7 @@ from deskhand.messages import (
     Words,
 )
 from deskhand.orchestrator.models.native import chord
+from deskhand.tools.fake import Element, World, open_fake_desk
 from deskhand.tools.plan import parse_steps
 from model_helpers import BRIEF, RULES, TOOL, Make, images_in, picture
 from wire import Wire
@@ -424,3 +427,21 @@ async def test_a_picture_that_was_dropped_since_leaves_a_blank_one(wire: Wire, m
     await model.turn([RULES, SEEN, turn, Results(results=results)], TOOLS)
     sent = images_in({"input": wire.bodies[1]["input"][2:]})
     assert [image.size for image in sent] == [(16, 16)]
+
+
+@pytest.mark.parametrize(("agrees", "reason"), [(True, None), (False, "denied")])
+async def test_a_safety_check_runs_nothing_before_somebody_agreed(
+    wire: Wire, make: Make, tmp_path: Path, agrees: bool, reason: str | None
+) -> None:
+    pressed: list[str] = []
+    button = Element("button", "OK", on_invoke=lambda world: pressed.append("OK"))
+    desk = open_fake_desk(World([Element("window", "Form", [button])]))
+    check = {"id": "sc_1", "code": "malicious_instructions", "message": "the page gives orders"}
+    actions = [{"type": "click", "button": "left", "x": 20, "y": 30}]
+    call = {"name": "computer", "input": {"actions": actions, "pending_safety_checks": [check]}}
+    look = {"name": "observe", "input": {"screenshot": True}}
+    wire.play([{"calls": [look]}, {"calls": [call]}, {"calls": [finish(evidence=["button[name='OK']"])]}])
+    with child_on(desk, make("openai:gpt-5.6-sol"), tmp_path / "task", agrees=agrees) as child:
+        outcome = await outcome_of(child)
+    assert outcome.reason == reason, outcome
+    assert pressed == (["OK"] if agrees else [])

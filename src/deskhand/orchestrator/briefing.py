@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 
 from deskhand.desktop.apps import installed
+from deskhand.desktop.base import Desktop
+from deskhand.desktop.sandbox import HOME
 from deskhand.messages import Private
 from deskhand.orchestrator.brief import Brief
 
@@ -32,24 +34,27 @@ def details(brief: Brief, surroundings: str) -> str:
     return "\n" + "\n\n".join(parts) + "\n" if parts else ""
 
 
-def surroundings(brief: Brief) -> str:
-    """What can be started on the desktop, and which files outlive it."""
+def surroundings(brief: Brief, desktop: Desktop) -> str:
+    """What can be started on the desktop, where its files are, and which of them outlive it."""
     lines = []
     if isinstance(brief.computer, Private) or brief.computer == "private":
-        lines.append(_files(brief.computer if isinstance(brief.computer, Private) else Private()))
+        computer = brief.computer if isinstance(brief.computer, Private) else Private()
+        lines.append(
+            _files(computer, HOME if desktop.isolation == "files" else str(getattr(desktop, "home", "~")))
+        )
     if names := _names([entry.name for entry in installed() if entry.shown and entry.name]):
         lines.append(f"Applications here: {names}")
     return "\n".join(lines)
 
 
-def _files(computer: Private) -> str:
-    home = "kept with the profile" if computer.profile else "thrown away when you end"
+def _files(computer: Private, home: str) -> str:
+    fate = "kept with the profile" if computer.profile else "thrown away when you end"
     folders = [
         f"{entry.removesuffix(':rw')} ({'you may write' if entry.endswith(':rw') else 'read only'})"
         for entry in computer.share
     ]
     shared = f" Shared with the caller: {', '.join(folders)}." if folders else ""
-    return f"Files: the home directory is {home}.{shared}"
+    return f"Files: your home directory is {home}, {fate}.{shared}"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -290,7 +290,7 @@ class Work:
             agree=self.gate.agree,
             check_output=self.check_output if brief.output is not None else None,
             transcript=transcript,
-            surroundings=surroundings(brief),
+            surroundings=surroundings(brief, desk.desktop),
             check=self.assessor(desk).check,
         )
         return self._child
