@@ -6,14 +6,17 @@ import asyncio
 import itertools
 import time
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from deskhand.desktop.base import Desktop, Frame
-from deskhand.errors import TargetError
+from deskhand.errors import TargetError, ToolError
 from deskhand.messages import Image, Node, Observation, Rect, WindowInfo
+from deskhand.observers import ocr
 from deskhand.observers.atspi import Handle
 from deskhand.observers.diff import diff
-from deskhand.observers.look import Look, Reader, find_again, has_tree, shows_page
+from deskhand.observers.look import Look, find_again, has_tree, shows_page
+from deskhand.observers.look_text import TextReader
 from deskhand.observers.native import NativeTree
 from deskhand.observers.node import comparable, flatten, quote, spellings, walk
 from deskhand.observers.page import Browser
@@ -21,18 +24,24 @@ from deskhand.observers.refs import TITLED, RefTable
 from deskhand.observers.screen import picture
 from deskhand.observers.selector import parse_selector
 from deskhand.observers.serialize import LIMIT_CHARS, describe, is_hidden, render
+from deskhand.observers.text import ASKED, UNASKED, TextHandle, TextSense
 
 LISTED: Final = 50
 """Elements that a query lists when no limit is given."""
 
 _WINDOWS_NAMED: Final = 20
 
+_BARE: Final = (
+    "This window has no elements: its text was read off the picture. A text is a place to click at, not a control; "
+    "screenshot shows what is around it."
+)
+
 
 class Eyes:
     """Looks at a desktop. Remembers what was shown, so that a second look need only tell what is different.
 
     ``observe`` takes the cheapest sense that says what is there: the page of the desktop's own browser, the native tree
-    of an app that has one, else a picture.
+    of an app that has one, else the text off its picture (with ``texts``), else the picture.
     """
 
     def __init__(
@@ -44,11 +53,18 @@ class Eyes:
         refs: RefTable | None = None,
         secrets: Mapping[str, str] | None = None,
         image_edge: int = 1280,
+        texts: TextSense | None = None,
+        text_unasked: bool = True,
     ) -> None:
         self._desktop = desktop
         self._browser = browser
-        self._reader = Reader(
-            desktop, native if desktop.a11y_address else None, browser, {} if secrets is None else secrets
+        self._reader = TextReader(
+            desktop,
+            native if desktop.a11y_address else None,
+            browser,
+            {} if secrets is None else secrets,
+            texts,
+            unasked=text_unasked,
         )
         self._refs = refs or RefTable()
         self._edge = image_edge
@@ -73,13 +89,17 @@ class Eyes:
         limit: int | None = None,
         offset: int = 0,
         detail: bool = False,
+        text: bool = False,
     ) -> Observation:
         """The windows, and the elements of the active (or named) one with refs.
 
         ``query`` (words) and ``role`` list matching elements of all windows instead, ``limit`` of them from ``offset``;
         without them ``limit`` and ``offset`` count lines. ``url`` reads a page in a tab of its own. ``region`` (screen
-        pixels) and ``screenshot`` add a picture. TargetError ``not_found`` names the windows that there are.
+        pixels) and ``screenshot`` add a picture. ``text`` reads what is only pixels (in the ``region``) instead of the
+        elements. TargetError ``not_found`` names the windows that there are; ToolError when text cannot be read.
         """
+        if text and not self._reader.reads_text:
+            raise ToolError(str(ocr.missing()))
         if url is not None:
             return await self._observe_url(
                 url, query=query, role=role, limit=limit, offset=offset, detail=detail
@@ -88,24 +108,42 @@ class Eyes:
             self._browser.ask_for(query)
         look = await self._look()
         shown = look.active if window is None else _named(window, look.windows)
+        if shown is not None:
+            look = self._kept(
+                await self._reader.with_text(
+                    look,
+                    shown,
+                    seconds=ASKED if text else UNASKED,
+                    asked=text,
+                    only=region if text else None,
+                )
+            )
         roots = look.of(shown, self._browser)
         kind = self._kind(shown, roots)
+        texts = tuple(root for root in roots if root.source == "text")
+        unseen = any(_identity(root) not in self._seen for root in texts)
         if query is not None or role is not None:
             body = _listed(look.roots, query, role, limit=limit or LISTED, offset=offset, detail=detail)
         else:
+            # Of a window that has nothing but bare frames, those are not told: the windows have been named.
+            told = texts if text or kind == "screen" else roots
             body = _page_of_lines(
-                render(roots, detail=detail, limit_chars=_chars(limit, offset)), limit, offset
+                render(told, detail=detail, limit_chars=_chars(limit, offset)), limit, offset
             )
-            self._remember(roots)
+            self._remember(told if text else roots)
         image = None
-        if screenshot or region is not None or (kind == "screen" and not body):
+        if screenshot or region is not None or (kind == "screen" and not text and (unseen or not body)):
             image = await self._picture(region)
         head = [*self._told(look), *await self._page_line(look, kind)]
-        if kind == "screen":
-            head.append("This window has no elements that can be read: use the picture.")
+        if text and not texts:
+            head.append(
+                "No text was found in the picture" + (" beyond the elements'." if kind != "screen" else ".")
+            )
+        elif kind == "screen":
+            head.append(_BARE if texts else "This window has no elements that can be read: use the picture.")
         self._told_windows = _windows_line(look.windows)
-        text = "\n".join([*head, body] if body else head)
-        return self._observation(text, look, image, kind, whole=query is None and role is None)
+        said = "\n".join([*head, body] if body else head)
+        return self._observation(said, look, image, kind, whole=query is None and role is None)
 
     async def look_again(self) -> Observation:
         """What changed since what was last shown, as text with refs; ``roots`` are everything.
@@ -125,12 +163,16 @@ class Eyes:
         active = set(map(_identity, roots))
         body: list[str] = []
         whole = False
+        read = False
         for root in look.roots:
             key = _identity(root)
             if key in self._seen:
-                body.append(_difference(self._seen[key], root))
+                changed = _difference(self._seen[key], root)
+                body.append(changed)
+                read = read or (root.source == "text" and bool(changed))
             elif key in active:
-                body.extend([*await self._page_line(look, kind), render((root,))])
+                head = [_BARE] if root.source == "text" else await self._page_line(look, kind)
+                body.extend([*head, render((root,))])
                 whole = True
             else:
                 continue
@@ -142,14 +184,21 @@ class Eyes:
             if gone.source == "native":
                 body.append(f"gone: {gone.role} {quote(gone.name, 80)} (closed)")
         body = [part for part in body if part]
-        image = await self._picture(None, unless_same=True) if kind == "screen" else None
+        # What changed in words needs no picture; what the words are about, at first, does.
+        image = await self._picture(None, unless_same=True) if kind == "screen" and not read else None
         if not body and not lines and image is None:
             body.append("No element changed.")
         return self._observation("\n".join([*lines, *body]), look, image, kind, whole=whole)
 
-    async def roots(self) -> tuple[Node, ...]:
-        """Everything there is, live, with refs: all windows and the page, the active window first."""
-        return (await self._look()).roots
+    async def roots(self, text: float | None = None) -> tuple[Node, ...]:
+        """Everything there is, live, with refs: all windows and the page, the active window first.
+
+        ``text``: with what the active window says in pixels only, read for at most so many seconds.
+        """
+        look = await self._look(known=True)
+        if text is not None and look.active is not None:
+            look = self._kept(await self._reader.with_text(look, look.active, seconds=text, asked=True))
+        return look.roots
 
     def recent(self) -> tuple[float, tuple[Node, ...]] | None:
         """The last whole reading, with the moment (monotonic) it began; None without one that all apps answered."""
@@ -196,6 +245,9 @@ class Eyes:
         windows = self._last.windows
         if node.source == "page":
             return next((window for window in windows if shows_page(window, self._browser)), None)
+        if isinstance(node.handle, TextHandle):
+            place = node.handle.window
+            return next((each for each in (*windows, *self._last.popups) if each.id == place), None)
         if not isinstance(node.handle, Handle):
             return next((window for window in windows if window.title == node.window), None)
         own = [window for window in windows if window.pid == node.handle.pid]
@@ -203,17 +255,16 @@ class Eyes:
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    async def _look(self) -> Look:
+    async def _look(self, *, known: bool = False) -> Look:
         began = time.monotonic()
-        look = await self._reader.look()
+        look = await self._reader.with_bare(await self._reader.look(), known=known)
         self._began = began
-        self._last = Look(
-            windows=look.windows,
-            popups=look.popups,
-            roots=self._refs.show(look.roots),
-            notes=look.notes,
-            silent=look.silent,
-        )
+        return self._kept(look)
+
+    def _kept(self, look: Look) -> Look:
+        """With refs, and remembered as the last."""
+        if look is not self._last:
+            self._last = replace(look, roots=self._refs.show(look.roots))
         return self._last
 
     async def _observe_url(

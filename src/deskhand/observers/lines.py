@@ -28,6 +28,8 @@ REMEMBERED: Final = 4_000
 PAGES: Final = 6
 """Windows and regions whose last picture is kept (4 MB each at 1280 by 800)."""
 
+_GONE: Final = 1_000
+
 _MARGIN: Final = 8
 """Pixels around a changed part that are looked at with it, so that no letter is cut."""
 
@@ -66,6 +68,13 @@ class _Page:
     pixels: Pixels
     phrases: list[Phrase] = field(default_factory=list)
     unread: list[Rect] = field(default_factory=list)
+    gone: list[Phrase] = field(default_factory=list)
+    """What is there no more, the last of it: a menu that closes shows the same again."""
+
+    def let_go(self, old: Sequence[Phrase]) -> None:
+        """These are there no more."""
+        self.phrases = [each for each in self.phrases if each not in old]
+        self.gone = [*self.gone, *old][-_GONE:]
 
 
 class LineReader:
@@ -85,8 +94,8 @@ class LineReader:
     ) -> tuple[list[Phrase], int]:
         """The phrases in reading order, and how many parts had to be left unread at ``until`` (`time.monotonic`).
 
-        ``only``: nothing outside of this part is read now. What was left is read the next time; what stood there before
-        is not told, since it may be there no more.
+        ``until`` 0: nothing is read now. ``only``: nothing outside of this part is. What was left is read the next
+        time; what stood there before is not told, since it may be there no more.
         """
         page = self._pages.pop(key, None)
         if page is None or page.pixels.shape != pixels.shape:
@@ -102,7 +111,7 @@ class LineReader:
         todo = list(self._todo(page, parts))
         late = 0
         for place, (part, is_line) in enumerate(todo):
-            if place and time.monotonic() > until:
+            if (place or not until) and time.monotonic() > until:
                 page.unread += [each for each, _ in todo[place:]]
                 late += len(todo) - place
                 break
@@ -120,28 +129,30 @@ class LineReader:
         grown: list[tuple[Rect, bool]] = []
         for part in parts:
             row = _row_of(part, page.phrases)
-            rect = row.intersection(whole) if row is not None else _grown(part, page.phrases, whole)
-            assert rect is not None
-            for other in [each for each in grown if each[0].intersection(rect)]:
+            rect = row.intersection(whole) if row is not None else None
+            is_line, rect = rect is not None, rect or _grown(part, page.phrases, whole)
+            while (other := _touching(rect, is_line, grown)) is not None:
                 grown.remove(other)
-                rect, row = rect.union(other[0]), None if row is None or not other[1] else row
-            grown.append((rect, row is not None))
+                rect, is_line = rect.union(other[0]), is_line and other[1]
+                if not is_line:
+                    rect = _grown(rect, page.phrases, whole)
+            grown.append((rect, is_line))
         if sum(rect.area for rect, _ in grown) > whole.area * 0.7:
             grown = [(whole, False)]
         for rect, is_line in sorted(grown, key=lambda each: (each[0].y, each[0].x)):
             if is_line:
                 yield rect, True
                 continue
+            # Also where nothing is any more.
+            page.let_go([each for each in page.phrases if _mostly_in(each.rect, rect)])
             for band in bands(_cut(page.pixels, rect)):
                 yield moved_into(band, rect), False
 
     def _read_part(self, page: _Page, part: Rect, is_line: bool, until: float) -> int:
         """Read it into the page; how many phrases there was no time for."""
-        old = [each for each in page.phrases if _mostly_in(each.rect, part)]
-        kept = [each for each in page.phrases if each not in old]
+        page.let_go([each for each in page.phrases if _mostly_in(each.rect, part)])
         image = _cut(page.pixels, part)
         if not has_ink(image):
-            page.phrases = kept
             return 0
         lines = [Rect(0, 0, part.width, part.height)] if is_line else self._engine.detect(image)
         height, width = page.pixels.shape[:2]
@@ -152,11 +163,15 @@ class LineReader:
         spots = [spot for each in found if (spot := each.intersection(whole)) is not None]
         said = self._recognise([_cut(page.pixels, spot) for spot in spots], until)
         page.unread.extend(spots[len(said) :])
-        page.phrases = kept + [
-            self._named(text.strip(), sure, spot, old)
+        new = [
+            self._named(text.strip(), sure, spot, page.gone)
             for (text, sure), spot in zip(said, spots, strict=False)
             if sure >= LEAST_SURE and text.strip()
         ]
+        page.let_go(
+            [each for each in page.phrases if any(_mostly_in(each.rect, other.rect) for other in new)]
+        )
+        page.phrases += new
         return len(spots) - len(said)
 
     def _recognise(self, images: Sequence[Pixels], until: float) -> list[tuple[str, float]]:
@@ -173,7 +188,7 @@ class LineReader:
 
     def _named(self, text: str, sure: float, rect: Rect, old: Sequence[Phrase]) -> Phrase:
         """The phrase under the number that it had, where it says the same at the same place."""
-        for was in old:
+        for was in reversed(old):
             common = was.rect.intersection(rect)
             if was.text == text and common is not None and common.area > 0.5 * max(was.rect.area, rect.area):
                 return replace(was, rect=rect, sure=sure)
@@ -222,6 +237,15 @@ def _divided(parts: Sequence[Rect], only: Rect | None) -> tuple[list[Rect], list
 def moved_into(inner: Rect, outer: Rect) -> Rect:
     """A rectangle in ``outer``'s own coordinates as one in those that ``outer`` is in."""
     return Rect(inner.x + outer.x, inner.y + outer.y, inner.width, inner.height)
+
+
+def _touching(rect: Rect, is_line: bool, others: Sequence[tuple[Rect, bool]]) -> tuple[Rect, bool] | None:
+    """One that has to be read together with a part: they overlap, and are not two lines one below the other."""
+    for other in others:
+        lines = is_line and other[1] and not _side_by_side(_core(rect), _core(other[0]))
+        if other[0].intersection(rect) and not lines:
+            return other
+    return None
 
 
 def _row_of(part: Rect, known: Sequence[Phrase]) -> Rect | None:

@@ -18,6 +18,7 @@ from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.page import Browser
 from deskhand.observers.page_tree import PageHandle
 from deskhand.observers.serialize import is_wrapper
+from deskhand.observers.text import TextHandle
 
 _LOOKS: Final = 3
 """Readings until the windows are the same after as before: an app's title may change all the time."""
@@ -46,10 +47,11 @@ class Look:
         """The trees of a window's app, that window's own first."""
         if window is None:
             return ()
+        text = [r for r in self.roots if isinstance(r.handle, TextHandle) and r.handle.owner == window.id]
         if shows_page(window, browser):
-            return tuple(root for root in self.roots if root.source == "page")
+            return (*(root for root in self.roots if root.source == "page"), *text)
         own = [r for r in self.roots if isinstance(r.handle, Handle) and r.handle.pid == window.pid]
-        return tuple(sorted(own, key=lambda root: root.name != window.title))
+        return (*sorted(own, key=lambda root: root.name != window.title), *text)
 
 
 def shows_page(window: WindowInfo, browser: Browser) -> bool:
@@ -62,6 +64,7 @@ def has_tree(roots: Iterable[Node]) -> bool:
     return any(
         (node.name or node.value) and not is_wrapper(node) and "offscreen" not in node.states
         for root in roots
+        if root.source != "text"
         for node in walk(root.children)
     ) or any(root.source == "page" and root.children for root in roots)
 

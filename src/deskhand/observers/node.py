@@ -38,7 +38,7 @@ VALUE_LIMIT: Final = 20_000
 
 STATES: Final = frozenset(
     "checked mixed selected disabled expanded collapsed focused busy modal pressed editable readonly required "
-    "invalid password multiline offscreen active".split()
+    "invalid password multiline offscreen active unsure".split()
 )
 
 CONTAINERS: Final = frozenset({"generic", "group", "none", "presentation", "rowgroup", "section"})

@@ -61,8 +61,22 @@ class Selector:
             found.update(select(alternative, flat))
         return sorted(found)
 
+    def may_be(self, role: str) -> bool:
+        """Whether what it matches could be of this role, by the role that it names, if it names one."""
+        return any(_may_be(each, role) for each in self._alternatives)
+
     def __str__(self) -> str:
         return self.text
+
+
+def _may_be(tree: Any, role: str) -> bool:
+    last = tree.right if isinstance(tree, css.CombinedSelector) else tree
+    for simple in last.simple_selectors:
+        if isinstance(simple, Roles) and role not in simple.roles:
+            return False
+        if isinstance(simple, css.LocalNameSelector) and simple.lower_local_name != role:
+            return False
+    return True
 
 
 def parse_selector(text: str) -> Selector:

@@ -22,7 +22,8 @@ RUN: Final = 25
 _NAME_CHARS: Final = 160
 _VALUE_CHARS: Final = 400
 _SHOWN_STATES: Final = (
-    "focused checked mixed selected pressed expanded collapsed disabled readonly required invalid password busy modal"
+    "focused checked mixed selected pressed expanded collapsed disabled readonly required invalid password busy modal "
+    "unsure"
 ).split()
 _SILENT: Final = frozenset({"separator", "scrollbar", "presentation", "none"})
 _NO_REF: Final = frozenset({"text", "separator", "scrollbar", "presentation", "none"})
@@ -69,8 +70,8 @@ def describe(node: Node, *, detail: bool = False) -> str:
     """One node on one line, without its children: ``button "Save" [e12] disabled``."""
     parts = [node.role]
     if node.name:
-        parts.append(quote(node.name, _NAME_CHARS))
-    if node.ref and node.role not in _NO_REF:
+        parts.append(quote(node.name, _NAME_CHARS if node.source != "text" else _VALUE_CHARS))
+    if node.ref and (node.role not in _NO_REF or node.source == "text"):
         parts.append(f"[{node.ref}]")
     parts.extend(state for state in _SHOWN_STATES if state in node.states)
     if is_hidden(node):
@@ -96,7 +97,9 @@ def describe(node: Node, *, detail: bool = False) -> str:
 
 
 def takes_ref(node: Node) -> bool:
-    """Whether a node is worth a ref: not for plain text and for wrappers without a name."""
+    """Whether a node is worth a ref: not for an element's plain text and for wrappers without a name."""
+    if node.source == "text":  # there is nothing else to aim at
+        return node.role == "text"
     return node.handle is not None and node.role not in _NO_REF and not is_wrapper(node)
 
 
@@ -161,7 +164,7 @@ def _children(nodes: Iterable[Node], name: str) -> list[Node | str]:
         names.add(comparable(name))
     kept: list[Node] = []
     for each in flat:
-        if each.role == "text":
+        if each.role == "text" and each.source != "text":
             words = comparable(each.name or each.value or "")
             if (
                 not words
@@ -197,7 +200,7 @@ def _windowed(nodes: Sequence[Node]) -> list[Node | str]:
         while end < len(nodes) and nodes[end].role == nodes[start].role:
             end += 1
         run = nodes[start:end]
-        if len(run) > RUN + 5 and run[0].role in _SEQUENCES:
+        if len(run) > RUN + 5 and run[0].role in _SEQUENCES and run[0].source != "text":
             out.extend(run[:RUN])
             # What is selected or focused is where the work is: kept, wherever it stands.
             special = [each for each in run[RUN:] if each.states & {"selected", "focused", "checked"}][:5]

@@ -63,7 +63,7 @@ class TextSense:
         """The text of a window and of its menus, one group each, and a note on what is missing of it.
 
         What other windows cover is not read. ``only`` (screen pixels): nothing outside of this is. ToolError when
-        nothing can be read here.
+        nothing can be read here. ``seconds`` 0 tells what is known already.
         """
         frame = await asyncio.to_thread(self._desktop.screen.grab, None)
         own = [popup for popup in popups if popup.pid is not None and popup.pid == window.pid]
@@ -81,7 +81,7 @@ class TextSense:
             reading = await self._process.read(
                 f"{each.id}:{rect.width}x{rect.height}",
                 _pixels(frame, rect, [other.rect for other in over]),
-                seconds=max(0.2, end - loop.time()),
+                seconds=max(0.2, end - loop.time()) if seconds else 0.0,
                 only=None if within is None else _shifted(within, -rect.x, -rect.y),
             )
             unread += reading.unread

@@ -63,7 +63,7 @@ def _answer(reader: LineReader, asked: dict[str, Any], pixels: bytes) -> dict[st
     image = np.frombuffer(pixels, np.uint8).reshape(asked["height"], asked["width"], 4)[:, :, :3]
     only = Rect(*asked["only"]) if asked["only"] else None
     # The time counts from now: what the models took to load is not the picture's.
-    until = time.monotonic() + asked["seconds"]
+    until = time.monotonic() + asked["seconds"] if asked["seconds"] else 0.0
     found, unread = reader.read(asked["key"], np.ascontiguousarray(image), until, only)
     said = [
         (each.id, each.text, each.rect.x, each.rect.y, each.rect.width, each.rect.height, round(each.sure, 3))

@@ -18,6 +18,7 @@ from deskhand.tools.outcome import Outcome, judge
 from deskhand.tools.perform import perform
 from deskhand.tools.pictures import Pictures
 from deskhand.tools.plan import Plan
+from deskhand.tools.search import search
 from deskhand.tools.targets import Aim, failed, refuse_blocked, resolve
 from deskhand.tools.wording import step_words
 from deskhand.tools.workspace import Workspace, in_thread
@@ -171,7 +172,7 @@ class Batch:
         return outcome, settled
 
     async def _holds(self, selector: str) -> bool:
-        return bool(parse_selector(selector).match(await self._work.senses.roots()))
+        return bool((await search(self._work.senses, parse_selector(selector)))[0])
 
     async def _tell(self, report: StepReport, before: Frame | None) -> None:
         """Hand the report and its pictures to whoever keeps the record."""

@@ -34,6 +34,7 @@ from deskhand.tools import evidence as proofs
 from deskhand.tools.batch import Batch
 from deskhand.tools.pictures import Pictures
 from deskhand.tools.plan import parse_steps
+from deskhand.tools.search import READ_SECONDS, search
 from deskhand.tools.sync import SyncDesk, running_desk
 from deskhand.tools.targets import place_of
 from deskhand.tools.wait import WAIT_TIMEOUT, wait_change, wait_selector
@@ -80,11 +81,13 @@ class Desk:
         limit: int | None = None,
         offset: int = 0,
         detail: bool = False,
+        text: bool = False,
     ) -> Observation:
         """What is on the desktop: the windows, and the active (or named) window's elements with refs.
 
         ``url`` reads a page instead, without disturbing the open tabs. ``screenshot`` adds a picture, ``region`` one of
-        that part of the screen. A picture is there unasked when nothing else can say what is there.
+        that part of the screen. A picture is there unasked when nothing else can say what is there. ``text`` reads what
+        is only pixels: in pictures, canvases, PDFs (extra ``ocr``; ToolError without it).
         """
         seen = await self.workspace.senses.observe(
             query=query,
@@ -96,6 +99,7 @@ class Desk:
             limit=limit,
             offset=offset,
             detail=detail,
+            text=text,
         )
         if seen.image is not None:
             self.workspace.remember(seen.image, seen.roots)
@@ -104,14 +108,12 @@ class Desk:
 
     async def find(self, selector: str, limit: int = 50) -> tuple[list[Node], int]:
         """The first ``limit`` elements that match, in all windows, and how many match. InvalidStep: bad selector."""
-        found = parse_selector(selector).match(await self._roots())
+        found, _ = await self._search(selector)
         return found[:limit], len(found)
 
     async def find_text(self, selector: str, limit: int = 50) -> str:
         """`find` in words: one element a line, with its named ancestors and the total."""
-        parsed = parse_selector(selector)
-        roots = await self._roots()
-        found = parsed.match(roots)
+        found, roots = await self._search(selector)
         if not found:
             return f"nothing matches {selector}"
         lines = [f"- {place_of(node, roots)}" for node in found[:limit]]
@@ -212,14 +214,17 @@ class Desk:
         before = [look for _, look in self._looks]
         roots = await self._roots()
         titles = [window.title for window in await self.windows()]
+        selector = proofs.absent_selector(evidence)
+        if proofs.holds(evidence, roots, titles) is (selector is not None) and proofs.may_be_text(evidence):
+            # Only pixels may say it, or say what should be gone.
+            roots = await self._roots(text=READ_SECONDS)
         if not proofs.holds(evidence, roots, titles):
             return False
-        selector = proofs.absent_selector(evidence)
         return selector is None or any(proofs.matches(selector, look) for look in before)
 
     async def matches(self, selector: str) -> bool:
         """Whether a selector matches anything now. InvalidStep when it means nothing."""
-        return proofs.matches(selector, await self._roots())
+        return bool((await self._search(selector))[0])
 
     # --- recording ------------------------------------------------------------------------------------------------
 
@@ -245,10 +250,15 @@ class Desk:
         with contextlib.suppress(DeskhandError):
             await self.stop_recording()
 
-    async def _roots(self) -> tuple[Node, ...]:
-        roots = await self.workspace.senses.roots()
+    async def _roots(self, text: float | None = None) -> tuple[Node, ...]:
+        roots = await self.workspace.senses.roots(text)
         self._remember_look(roots)
         return roots
+
+    async def _search(self, selector: str) -> tuple[list[Node], Sequence[Node]]:
+        found, roots = await search(self.workspace.senses, parse_selector(selector))
+        self._remember_look(tuple(roots))
+        return found, roots
 
     async def _wait(self, selector: str, state: str, timeout: float) -> list[Node]:
         if state not in ("present", "absent"):

@@ -18,7 +18,8 @@ _CONTROLS: Final = frozenset(
 """What can be pressed: its label says what could be done, not what was. It is no proof in a short quote."""
 
 SHORT_QUOTE: Final = 3
-"""Characters below which a quote must not be found on a control's label (``4`` is on the calculator's key, too)."""
+"""Characters below which a quote must not be found on a control's label (``4`` is on the calculator's key, too), nor in
+text that was read off a picture, where no one knows what is a control."""
 
 _TELLING: Final = re.compile(
     r"""\[\s*(?:name|value|description|window|app|role)\s*[*^$~]?=\s*(?:"[^"]+"|'[^']+'|[^\s"'\]]+)"""
@@ -56,6 +57,18 @@ def holds(evidence: str, roots: Sequence[Node], titles: Sequence[str] = ()) -> b
         if found or not _ROLE_AND_NAME.match(text):
             return found
     return _is_quoted(text if quoted is None else quoted, roots, titles)
+
+
+def may_be_text(evidence: str) -> bool:
+    """Whether text could say it: a quote, or a selector that may mean text."""
+    gone = absent_selector(evidence)
+    text = evidence.strip() if gone is None else gone
+    if gone is None and (_unquoted(text) is not None or not is_telling(text) or _ROLE_AND_NAME.match(text)):
+        return True
+    try:
+        return parse_selector(text).may_be("text")
+    except InvalidStep:
+        return gone is None
 
 
 def absent_selector(evidence: str) -> str | None:
@@ -104,7 +117,7 @@ def _edge(char: str, *, before: bool) -> str:
 def _texts(roots: Sequence[Node], *, short: bool) -> Iterator[str]:
     """Each visible text; then each container's text as one line, since a sentence may be cut into several elements."""
     for node in walk(roots):
-        if not _is_visible(node) or (short and node.role in _CONTROLS):
+        if not _is_visible(node) or (short and (node.role in _CONTROLS or node.source == "text")):
             continue
         if node.name:
             yield node.name

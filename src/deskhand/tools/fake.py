@@ -332,7 +332,7 @@ class FakeSenses:
         before, self._shown = self._shown, await self.roots()
         return Observation(text=diff(before, self._shown) or "nothing else changed", roots=self._shown)
 
-    async def roots(self) -> tuple[Node, ...]:
+    async def roots(self, text: float | None = None) -> tuple[Node, ...]:
         return self._refs.show(self._world.tree())
 
     async def resolve(self, ref: str) -> tuple[Node, bool]:

@@ -27,11 +27,21 @@ async def reach(workspace: Workspace, aim: Aim) -> Point:
         assert aim.point is not None
         return aim.point
     node = aim.node
+    if node.source == "text":
+        node = await _still_there(workspace, node)
     if node.rect is None or "offscreen" in node.states:
         with contextlib.suppress(TargetError):
             node = await workspace.elements(node).show(node)
     window = workspace.senses.window_of(node)
     return await in_thread(_clear_or_raised, workspace.desktop, rect_of(node), window)
+
+
+async def _still_there(workspace: Workspace, node: Node) -> Node:
+    """Text as it is at this moment. TargetError ``stale_ref`` when it is no longer at its place."""
+    now = await workspace.senses.refresh(node)
+    if now is None:
+        raise TargetError("stale_ref", f"{describe(node)} is no longer where it was read: observe again")
+    return now
 
 
 def _clear_or_raised(desktop: Desktop, rect: Rect, window: WindowInfo | None) -> Point:

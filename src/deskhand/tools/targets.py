@@ -15,6 +15,7 @@ from deskhand.observers.selector import Selector, parse_selector
 from deskhand.observers.serialize import describe
 from deskhand.tools.actions import POINTER, AimedAt, Spot, is_ref
 from deskhand.tools.plan import spot_image
+from deskhand.tools.search import READ_SECONDS
 from deskhand.tools.workspace import Workspace, in_thread
 
 TARGET_TIMEOUT: Final = 5.0
@@ -104,7 +105,9 @@ async def _first_that_exists(workspace: Workspace, names: Sequence[str], timeout
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout
     while True:
-        roots = await workspace.senses.roots()
+        roots: Sequence[Node] = await workspace.senses.roots()
+        if any(each and each.may_be("text") and not each.match(roots) for each in selectors):
+            roots = await workspace.senses.roots(text=READ_SECONDS)
         for name, selector in zip(names, selectors, strict=True):
             node = await _candidate(workspace, name, selector, roots, first)
             if node is not None:

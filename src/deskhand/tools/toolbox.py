@@ -110,6 +110,7 @@ class Toolbox:
             limit=asked.limit,
             offset=asked.offset,
             detail=asked.detail,
+            text=asked.text,
         )
         images = (seen.image,) if seen.image is not None else ()
         return ToolResult(call_id=call.id, name=call.name, text=seen.text, images=images, observation=seen)

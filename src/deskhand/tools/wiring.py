@@ -8,9 +8,12 @@ from contextlib import AsyncExitStack
 
 from deskhand.config import Settings
 from deskhand.desktop.base import Desktop
+from deskhand.observers import ocr
 from deskhand.observers.eyes import Eyes
 from deskhand.observers.native import NativeTree
 from deskhand.observers.page import Browser
+from deskhand.observers.text import TextSense
+from deskhand.observers.text_process import TextProcess
 from deskhand.tools.routes import NativeElements, PageElements
 from deskhand.tools.settle import Settler
 from deskhand.tools.workspace import Workspace
@@ -28,7 +31,20 @@ async def connect(
     if desktop.a11y_address:
         await native.connect()
     undo.push_async_callback(browser.aclose)
-    eyes = Eyes(desktop, native, browser, secrets=secrets, image_edge=settings.image_edge)
+    texts: TextSense | None = None
+    if ocr.available():
+        process = TextProcess(str(settings.ocr.model or ""))
+        undo.push_async_callback(process.aclose)
+        texts = TextSense(desktop, process)
+    eyes = Eyes(
+        desktop,
+        native,
+        browser,
+        secrets=secrets,
+        image_edge=settings.image_edge,
+        texts=texts,
+        text_unasked=settings.ocr.unasked,
+    )
     return Workspace(
         desktop=desktop,
         senses=eyes,

@@ -13,6 +13,7 @@ from deskhand.desktop.base import Desktop
 from deskhand.errors import Effect, InvalidStep
 from deskhand.messages import Image, Json, Node, Observation, Rect, Settled, StepReport, Target, WindowInfo
 from deskhand.observers.page import Browser
+from deskhand.tools.pixels import PixelText
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,14 +47,18 @@ class Senses(Protocol):
         limit: int | None = None,
         offset: int = 0,
         detail: bool = False,
+        text: bool = False,
     ) -> Observation: ...
 
     async def look_again(self) -> Observation:
         """What changed since the last look, as text; the whole as roots."""
         ...
 
-    async def roots(self) -> tuple[Node, ...]:
-        """Everything there is, live, with refs: all windows and the page."""
+    async def roots(self, text: float | None = None) -> tuple[Node, ...]:
+        """Everything there is, live, with refs: all windows and the page.
+
+        ``text``: with what the active window says in pixels only, read for at most so many seconds.
+        """
         ...
 
     def recent(self) -> tuple[float, tuple[Node, ...]] | None:
@@ -137,6 +142,7 @@ class Workspace:
     settling: Settling
     native: Elements
     page: Elements
+    text: Elements = field(default_factory=PixelText)
     browser: Browser | None = None
     secrets: Mapping[str, str] = field(default_factory=dict)
     gate: Gate | None = None
@@ -151,7 +157,7 @@ class Workspace:
 
     def elements(self, node: Node) -> Elements:
         """How to act on this node."""
-        return self.page if node.source == "page" else self.native
+        return {"page": self.page, "text": self.text}.get(node.source, self.native)
 
     async def glimpse(self) -> Sequence[Node]:
         """What the screen shows: by the last reading while nothing was painted since, else by a new one.
