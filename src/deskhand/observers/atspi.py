@@ -7,6 +7,7 @@ state names are those of at-spi2-core's XML and ``atspi-constants.h``.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ from deskhand.errors import DesktopError, TargetError
 from deskhand.observers.patience import Patience
 
 if TYPE_CHECKING:
+    from dbus_fast import Message
     from dbus_fast.aio import MessageBus
 
 PREFIX: Final = "org.a11y.atspi."
@@ -120,6 +122,12 @@ class Bus:
     @property
     def connected(self) -> bool:
         return self._bus is not None and self._bus.connected
+
+    def listen(self, heard: Callable[[Message], None]) -> None:
+        """Call ``heard`` with every message that comes in from now on. DesktopError when the bus is gone."""
+        if self._bus is None:
+            raise DesktopError("the accessibility bus is gone")
+        self._bus.add_message_handler(heard)
 
     async def call(
         self,

@@ -19,6 +19,7 @@ from deskhand.observers.atspi import (
     NotAnswering,
     states_of,
 )
+from deskhand.observers.busy import NativeBusy
 from deskhand.observers.harvest import harvest
 from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.raw import App
@@ -42,6 +43,7 @@ class NativeTree:
     def __init__(self, address: str) -> None:
         self._bus = Bus(address)
         self._apps: dict[str, App] = {}
+        self.busy = NativeBusy(self._bus)
 
     async def connect(self) -> None:
         """Connect, and announce a listener: apps only offer their cache once somebody listens."""
@@ -58,11 +60,13 @@ class NativeTree:
                 "",
                 timeout=2.0,
             )
+            await self.busy.watch()
         except (CallFailed, TimeoutError) as error:
             raise DesktopError(f"the accessibility registry does not answer: {error}") from error
 
     async def aclose(self) -> None:
         """Disconnect. Idempotent."""
+        await self.busy.aclose()
         await self._bus.aclose()
 
     async def apps(self) -> tuple[App, ...]:

@@ -24,9 +24,9 @@ async def connect(
 ) -> Workspace:
     """A workspace on this desktop. DesktopError when its accessibility bus does not answer."""
     browser = Browser()
-    settler = await asyncio.to_thread(Settler, desktop, settings.settle, (browser.work,))
-    undo.callback(settler.close)
     native = NativeTree(desktop.a11y_address or "")
+    settler = await asyncio.to_thread(Settler, desktop, settings.settle, (browser.work, native.busy))
+    undo.callback(settler.close)
     undo.push_async_callback(native.aclose)
     if desktop.a11y_address:
         await native.connect()
