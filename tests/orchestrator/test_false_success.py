@@ -83,32 +83,28 @@ SUM = [
 ]
 
 
-async def in_mousepad(path: Path, folder: str) -> Told:
+async def in_mousepad(path: Path, folder: str, evidence: str) -> Told:
     """Save a note in a folder, and claim that it was saved."""
     save = [
         {"kind": "fill", "target": "dialog textbox", "text": f"{folder}/list.txt"},
         {"kind": "key", "keys": "Return"},
     ]
-    claim = {"result": "The note was saved as list.txt.", "evidence": ["window[name*='list.txt']"]}
+    claim = {"result": "The note was saved as list.txt.", "evidence": [evidence]}
+    goal = "Write a note that says milk and bread and save it as list.txt"
     async with open_stage(path) as stage:
-        return await stage.play(
-            "Write a note that says milk and bread and save it as list.txt",
-            [NOTE, save],
-            claim,
-            everything=folder == "/usr/share",
-        )
+        return await stage.play(goal, [NOTE, save], claim)
 
 
+@pytest.mark.parametrize("evidence", ["milk and bread", "absent:dialog[name='Save As']", "list.txt"])
 @pytest.mark.long
-async def test_a_note_that_the_disk_refuses_is_not_saved(tmp_path: Path) -> None:
-    told = await in_mousepad(tmp_path, "/usr/share")
+async def test_a_note_that_the_disk_refuses_is_not_saved(tmp_path: Path, evidence: str) -> None:
+    told = await in_mousepad(tmp_path, "/usr/share", evidence)
     assert told.outcome.reason == "unverified", told.words()
-    assert not told.stubborn, told.words()
 
 
 @pytest.mark.long
 async def test_a_note_that_the_disk_takes_is_saved(tmp_path: Path) -> None:
-    told = await in_mousepad(tmp_path, "/home/desk")
+    told = await in_mousepad(tmp_path, "/home/desk", "window[name*='list.txt']")
     assert told.succeeded, told.words()
 
 

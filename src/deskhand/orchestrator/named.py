@@ -16,6 +16,9 @@ from deskhand.orchestrator.witness import Act, Scene, Witness, around
 QUOTED: Final = re.compile(r"""["“„«]([^"”“»]{1,200})["”“»]|(?<!\w)['‘]([^'’]{1,200})['’](?!\w)""")
 """A name in quotes, of whatever language."""
 
+_CODES: Final = re.compile(r"[\w.+-]+@[\w.-]+|(?<![\w.-])[\w-]+\.[a-z]\w{0,4}(?![\w-])")
+"""Addresses and file names, which stand without quotes."""
+
 _FIELDS: Final = frozenset(
     "textbox searchbox combobox checkbox radio switch spinbutton slider option".split()
 )
@@ -43,11 +46,12 @@ class Claim:
 
 
 def literals(claim: Claim) -> list[str]:
-    """What the caller's words name verbatim: quotes, inputs, numbers, and names written with a capital."""
+    """What the caller's words name verbatim: quotes, inputs, numbers, file names, and names with a capital."""
     found = names(claim.goal) + [value for _, value in claim.inputs]
     rest = QUOTED.sub(" ", _without_places(claim.goal))
     found += re.findall(r"(?<![\w.-])\d+(?:[.,:]\d+)*(?![\w-]|\.\w)", rest)
     found += re.findall(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]*[a-zà-ÿ][\w’'-]*", rest)
+    found += [code.rstrip(".") for code in _CODES.findall(rest)]
     return list(dict.fromkeys(found))
 
 

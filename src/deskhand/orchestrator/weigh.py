@@ -224,8 +224,10 @@ def _is_well_gone(piece: str, claim: Claim, witness: Witness, befores: Sequence[
         return False
     if _ANSWERS_IT.search(claim.goal) or not any(_is_closed(node, now) for node in was):
         return True
-    typed = comparable(_typed(witness.acts))
+    wanted, typed = comparable(claim.wanted), comparable(_typed(witness.acts))
     entered = [literal for literal in literals(claim) if comparable(literal) in typed]
+    texts = [str(act.step.get("text") or "") for act in witness.acts if act.enters_text]
+    entered += [text for text in texts if text and comparable(text) in wanted]
     shown = " ".join([*(_text(node) for node in walk(now.roots) if node.role not in _FIELDS), *now.titles])
     return not entered or any(covered(literal, shown) for literal in entered)
 
