@@ -144,8 +144,8 @@ def bare_display(directory: Path) -> Iterator[Bare]:
 
 
 @contextlib.contextmanager
-def managed_display(directory: Path) -> Iterator[tuple[str, str]]:
-    """A display with a window manager, such as a user has: its name, and the cookie file that any client can use."""
+def open_display(directory: Path) -> Iterator[tuple[str, str]]:
+    """An X server and nothing else: its name, and a cookie file that any client can use."""
     with bare_display(directory) as (display, authority, _):
         cookie = Path(authority).read_bytes()[-16:]
         anywhere = struct.pack(">H", 0xFFFF)  # the family of entries that fit every host
@@ -153,6 +153,13 @@ def managed_display(directory: Path) -> Iterator[tuple[str, str]]:
         Path(authority).write_bytes(
             anywhere + b"".join(struct.pack(">H", len(field)) + field for field in fields)
         )
+        yield display, authority
+
+
+@contextlib.contextmanager
+def managed_display(directory: Path) -> Iterator[tuple[str, str]]:
+    """The same with a window manager, such as a user has."""
+    with open_display(directory) as (display, authority):
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(directory),

@@ -77,6 +77,7 @@ class PortableDesktop:
             app = subprocess.Popen(
                 list(argv),
                 env=self._env,
+                cwd=os.path.expanduser(self._env.get("HOME", "~")),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ import math
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -95,8 +96,11 @@ class PortableInput:
     def type(self, text: str) -> None:
         """Type text. What holds a character that the keys do not give is pasted, by lines.
 
-        TargetError ``not_supported`` when there is no clipboard, or when nothing takes what is pasted.
+        InvalidStep for control characters; TargetError ``not_supported`` when there is no clipboard, or when nothing
+        takes what is pasted.
         """
+        if wrong := next((each for each in text if not _printable(each) and each not in "\n\t"), ""):
+            raise InvalidStep(f"the character {wrong!r} cannot be typed: use a key step for keys")
         with self._lock:
             plain = set(self._hands.ask("typeable")) | {"\n", "\t"}
             if all(character in plain for character in text):
@@ -189,6 +193,10 @@ def _button(name: str) -> str:
     if name not in _BUTTONS:
         raise TargetError("not_supported", f"the button {name!r} cannot be pressed here; alt+left goes back")
     return name
+
+
+def _printable(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Cs")
 
 
 def _way(start: Point, end: Point) -> Iterator[Point]:
