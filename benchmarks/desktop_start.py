@@ -4,7 +4,7 @@
 interpreter until the package is loaded; *first*: from there until its first desktop is ready; *nothing*: import and
 first; *next*: a second one in the same process; *close*: until everything of one is gone; *look*: from the call of
 ``computer_task`` until its child has made its first observation. ``--check`` exits 1 if the median of *nothing* is
-0.5 s or more, or that of *look* 1.2 s or more.
+0.5 s or more, or that of *look* 0.9 s or more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from deskhand import computer_task
 from deskhand.messages import ToolCall, ToolSpec, Transcript, Turn
 
-BOUNDS = {"nothing": 0.5, "look": 1.2}
+BOUNDS = {"nothing": 0.5, "look": 0.9}
 
 ONE_RUN = """
 import asyncio, json, sys, time
