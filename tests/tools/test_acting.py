@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import PIL.Image
 import pytest
 
 from desk_helpers import all_done, effects
@@ -190,3 +193,29 @@ async def test_a_program_may_say_much_and_leave_others_running(desk: Desk) -> No
     late = "sleep 1; exec zenity --info --title=Child --text=x"
     await desk.launch(["sh", "-c", f"seq 200000; ({late}) & seq 200000; wait"])
     assert await desk.wait_for("window[name='Child']") is not None
+
+
+async def test_the_last_clicks_on_pixels_can_be_looked_back_at(desk: Desk) -> None:
+    assert (await desk.last_clicks())[1] is None
+    await desk.launch(["zenity", "--question", "--title=Sure", "--text=Sure?"])
+    node = (await desk.find("button[name='Yes']"))[0][0]
+    assert node.rect is not None
+    place = node.rect.center
+    image = await desk.screenshot()
+    for x, y in ((2, 3), (place.x, place.y)):
+        await desk.act([{"kind": "click", "target": {"x": x, "y": y, "image": image.id}}])
+    words, shown = await desk.last_clicks(2)
+    assert shown is not None
+    assert "1. (2, 3) on the screen: hit nothing but the background" in words
+    assert f'2. ({place.x}, {place.y}) on the screen: hit button "Yes"' in words
+    pixels = np.asarray(PIL.Image.open(BytesIO(shown.data)))
+    cross = (pixels == (255, 0, 160)).all(axis=2)
+    middles = [np.flatnonzero(cross.sum(axis=0) > 60), np.flatnonzero(cross.sum(axis=1) > 60)]
+    assert 7 in middles[0], "the first was near the corner of the screen"
+    assert shown.width - 128 * 3 + 64 * 3 + 1 in middles[0], "the second is in the middle of its picture"
+    # What is shown of the second is the button as it was before the click, enlarged threefold
+    was = np.asarray(PIL.Image.open(BytesIO(image.data)))[
+        place.y - 4 : place.y + 4, place.x - 4 : place.x + 4
+    ]
+    x, y = shown.width - 64 * 3, 64 * 3
+    assert np.array_equal(pixels[y - 12 : y + 12 : 3, x - 12 : x + 12 : 3], was[..., :3])

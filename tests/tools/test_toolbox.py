@@ -111,6 +111,11 @@ async def test_a_child_that_may_only_look_cannot_act() -> None:
     assert "not allowed" in result.text
 
 
+async def test_looking_back_at_clicks_before_there_were_any_says_so() -> None:
+    result = await call("observe", {"clicks": 2})
+    assert (result.text, result.images) == ("no pixels were clicked yet", ())
+
+
 async def test_find_lists_places_and_never_picks() -> None:
     result = await call("find", {"selector": "*", "limit": 2})
     assert result.text.splitlines()[0] == '- window "Editor" [e1]'

@@ -30,6 +30,9 @@ class Observe(_Arguments):
     limit: int | None = Field(None, ge=1, le=2000, description="at most so many elements")
     offset: int = Field(0, ge=0, description="leave out so many elements first")
     detail: bool = Field(False, description="with descriptions, rectangles, actions, addresses")
+    clicks: int = Field(
+        0, ge=0, le=8, description="instead: a picture of where your last clicks on pixels hit"
+    )
     text: bool = Field(False, description="read text that is only pixels: pictures, canvases, PDFs")
 
 

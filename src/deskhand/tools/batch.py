@@ -122,6 +122,7 @@ class Batch:
             if isinstance(step, Click) and aim is not None and aim.node is None and settled is not None:
                 after = await consequence(self._work, settled)
                 outcome = replace(outcome, message=_joined(outcome.message, after))
+                self._work.clicks.say(outcome.message)
         except TargetError as error:
             skipped = step.optional and error.effect == "not_found" and aim is None
             outcome = Outcome(effect="skipped" if skipped else error.effect, message=str(error))

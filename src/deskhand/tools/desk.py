@@ -160,6 +160,10 @@ class Desk:
         self.workspace.remember(image, await self._roots())
         return image
 
+    async def last_clicks(self, count: int = 3) -> tuple[str, Image | None]:
+        """The last clicks on bare pixels, in words and as one picture with a cross where each hit; None without any."""
+        return await asyncio.to_thread(self.workspace.clicks.look_back, count)
+
     async def read_page(self, url: str) -> str:
         """A web page as text, without disturbing the open tabs."""
         return (await self.observe(url=url)).text

@@ -75,13 +75,20 @@ async def click_at(workspace: Workspace, step: Click, aim: Aim) -> Outcome:
     # Before the click: it may close or cover what it hits.
     message = await under(workspace, point, step.aim) if aim.node is None else ""
     pointer = workspace.desktop.input
-    click = partial(pointer.click, point, step.button, step.count)
+
+    def click() -> None:
+        if aim.node is None:
+            workspace.clicks.note(workspace.desktop.screen, point)
+        pointer.click(point, step.button, step.count)
+
     await in_thread(_with_modifiers, workspace.desktop, step.modifiers, click)
     return Outcome(effect="dispatched", route="pointer", message=message)
 
 
 async def consequence(workspace: Workspace, settled: Settled) -> str:
     """Evidence after a click on bare pixels: how much of the screen changed, and which window is active then."""
+    if settled.verdict == "no_change":
+        return ""
     active = await in_thread(workspace.desktop.windows.active)
     now = (
         f"active is {quote(active.title or active.app, 60)}" if active is not None else "no window is active"

@@ -100,6 +100,10 @@ class Toolbox:
 
     async def _observe(self, call: ToolCall) -> ToolResult:
         asked = parse_arguments(Observe, call)
+        if asked.clicks:
+            text, image = await self._desk.last_clicks(asked.clicks)
+            pictures = (image,) if image is not None else ()
+            return ToolResult(call_id=call.id, name=call.name, text=text, images=pictures)
         seen = await self._desk.observe(
             query=asked.query,
             role=asked.role,

@@ -13,6 +13,7 @@ from deskhand.desktop.base import Desktop
 from deskhand.errors import Effect, InvalidStep
 from deskhand.messages import Image, Json, Node, Observation, Rect, Settled, StepReport, Target, WindowInfo
 from deskhand.observers.page import Browser
+from deskhand.tools.clicks import Clicks
 from deskhand.tools.pixels import PixelText
 
 P = ParamSpec("P")
@@ -150,6 +151,7 @@ class Workspace:
     images: dict[str, Image] = field(default_factory=dict)
     pictured: dict[str, Sequence[Node]] = field(default_factory=dict)
     """The elements that were there when an image was taken, by its id."""
+    clicks: Clicks = field(default_factory=Clicks)
     acted: float = 0.0
     """The moment (monotonic clock) at which the last act had been carried out and judged."""
     resolve_app: Callable[[str | Sequence[str]], App] = resolve_app
