@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 from deskhand.config import load_settings
 
@@ -78,15 +79,15 @@ def test_the_shell_snippets_of_a_page_run_one_after_another(page: str, tmp_path:
             assert block.prints in _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
 
 
-@pytest.mark.parametrize("block", _blocks("json", "toml"), ids=str)
+@pytest.mark.parametrize("block", _blocks("json", "toml", "yaml"), ids=str)
 def test_a_configuration_snippet_is_well_formed(block: Block) -> None:
-    parsed = json.loads(block.text) if block.kind == "json" else tomllib.loads(block.text)
-    assert parsed
+    parse = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}[block.kind]
+    assert parse(block.text)
 
 
 def test_only_python_shell_and_configuration_are_shown_and_all_else_has_a_reason() -> None:
     every = {match["kind"] for page in PAGES for match in _BLOCK.finditer(page.read_text())}
-    assert every <= {"python", "sh", "json", "toml"}
+    assert every <= {"python", "sh", "json", "toml", "yaml"}
 
 
 def test_every_option_that_a_page_names_exists() -> None:

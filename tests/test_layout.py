@@ -26,7 +26,16 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator": {"prompts", "tools", "observers", "desktop", "audit"},
 }
 SHARED = {"errors", "messages", "config"}
-DOORS = {"", "cli", "mcp_server", "demo", "doctor", "gptme_tool", "login", "watch"}  # "" is the package's own __init__
+DOORS = {
+    "",
+    "cli",
+    "mcp_server",
+    "demo",
+    "doctor",
+    "gptme_tool",
+    "login",
+    "watch",
+}  # "" is the package's own __init__
 
 # Where a backend or a provider is chosen by name, a first-party import may stand inside a function.
 CHOICES = {
@@ -64,6 +73,10 @@ PUBLIC = {
     "TargetError",
     "StopTask",
     "TaskStatus",
+    "Recipe",
+    "load_recipe",
+    "run_recipe",
+    "replay_task",
 }
 
 

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from deskhand.messages import Policy as Policy
     from deskhand.messages import Private as Private
     from deskhand.orchestrator.brief import TaskStatus as TaskStatus
+    from deskhand.orchestrator.recipes import Recipe as Recipe
+    from deskhand.orchestrator.recipes import load_recipe as load_recipe
+    from deskhand.orchestrator.replay import replay_task as replay_task
+    from deskhand.orchestrator.replay import run_recipe as run_recipe
     from deskhand.orchestrator.task import acomputer_task as acomputer_task
     from deskhand.orchestrator.task import computer_task as computer_task
     from deskhand.tools.desk import open_desktop as open_desktop
@@ -41,6 +45,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "deskhand.orchestrator.task": ("computer_task", "acomputer_task"),
     "deskhand.orchestrator.brief": ("TaskStatus",),
+    "deskhand.orchestrator.recipes": ("Recipe", "load_recipe"),
+    "deskhand.orchestrator.replay": ("replay_task", "run_recipe"),
     "deskhand.tools.desk": ("open_desktop", "open_desktop_sync"),
     "deskhand.desktop.base": ("Desktop",),
     "deskhand.messages": ("Limits", "Model", "Policy", "Private"),

@@ -13,12 +13,13 @@ import typer
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from deskhand.audit.live import TaskView
     from deskhand.audit.store import TaskStore
     from deskhand.orchestrator.brief import TaskStatus
     from deskhand.orchestrator.order import Order
+    from deskhand.orchestrator.recipes import Recipe
     from deskhand.orchestrator.task import Cancel
     from deskhand.watch import WatchServer
 
@@ -48,6 +49,13 @@ app = typer.Typer(
 Conversation = Annotated[
     str, typer.Argument(metavar="CONV", help="A task's name, or a beginning or end of it.")
 ]
+Inputs = Annotated[
+    list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="A parameter's value.")
+]
+Then = Annotated[
+    str | None, typer.Option("--model", "-m", help="Who goes on where it does not go as written.")
+]
+Timeout = Annotated[float, typer.Option(help="Seconds of wall clock, start-up included.")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout; everything else goes to stderr.")]
 
 
@@ -490,6 +498,102 @@ def watch(
     _serve_page(server)
 
 
+@app.command(
+    epilog=_examples(
+        "computer run order.yaml --input name=Ana --input size=M",
+        "computer run order.yaml --input name=Ana --record order.mp4 --json",
+    )
+)
+def run(
+    recipe: Annotated[Path, typer.Argument(metavar="STEPS.yaml", help="The recipe.")],
+    inputs: Inputs = None,
+    model: Then = None,
+    timeout: Timeout = 300,
+    computer: Annotated[str, typer.Option(help="As for a task.")] = "private",
+    record: Annotated[str | None, typer.Option(metavar="PATH", help="Record it as MP4.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do steps that are written down, without a model.
+
+    The result, the log and the exit status are those of a task.
+    """
+    from deskhand.orchestrator.recipes import load_recipe
+
+    _do_recipe(lambda: load_recipe(recipe), inputs, model, timeout, computer, record, as_json=as_json)
+
+
+@app.command(
+    epilog=_examples(
+        "computer replay calm-otter --input name=Ben",
+        "computer replay calm-otter --save order.yaml     write it down as a recipe instead",
+    )
+)
+def replay(
+    conversation: Annotated[
+        str, typer.Argument(metavar="CONV|RECIPE", help="A task that succeeded, or a recipe's file.")
+    ],
+    inputs: Inputs = None,
+    model: Then = None,
+    timeout: Timeout = 300,
+    computer: Annotated[str, typer.Option(help="As for a task.")] = "private",
+    record: Annotated[str | None, typer.Option(metavar="PATH", help="Record it as MP4.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the recipe there and do nothing.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do a task again without a model, with other inputs.
+
+    It stops where the screen differs from what it was, or hands over to the model that --model names.
+    """
+    from deskhand.orchestrator.recipes import load_recipe, recipe_of
+
+    def found() -> Recipe:
+        is_file = conversation.endswith((".yaml", ".yml", ".json"))
+        return load_recipe(conversation) if is_file else recipe_of(_directory(conversation))
+
+    if save is not None:
+        try:
+            save.write_text(found().dump(), "utf-8")
+        except ValueError as error:
+            _fail(str(error))
+        print(save)
+        return
+    _do_recipe(found, inputs, model, timeout, computer, record, as_json=as_json)
+
+
+def _do_recipe(
+    found: Callable[[], Recipe],
+    inputs: list[str] | None,
+    model: str | None,
+    timeout: float,
+    computer: str,
+    record: str | None,
+    *,
+    as_json: bool,
+) -> NoReturn:
+    from deskhand.audit.live import TaskView
+    from deskhand.orchestrator.replay import run_recipe
+
+    view = TaskView(sys.stderr if as_json else sys.stdout)
+    try:
+        with view:
+            status = run_recipe(
+                found(),
+                timeout,
+                inputs=_pairs(inputs or [], "--input"),
+                model=model,
+                computer=computer,
+                record=record or False,
+                on_event=view,
+            )
+    except (ValueError, TypeError) as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    _finish(status, as_json=as_json)
+
+
 @app.command(epilog=_examples("computer login shop --url https://shop.example", "computer login work"))
 def login(
     profile: Annotated[str, typer.Argument(metavar="PROFILE", help="Made when it is new.")],
@@ -626,11 +730,16 @@ async def _record(computer: str, output: Path, seconds: float | None, fps: int) 
 def doctor(
     as_json: AsJson = False,
     fix: Annotated[bool, typer.Option("--fix", help="Run the commands that bring what is missing.")] = False,
+    self_check: Annotated[
+        bool, typer.Option("--self-check", help="Try instead: click, type into and look at a small window.")
+    ] = False,
 ) -> None:
     """Say what is missing here and what brings it.
 
-    The exit status is 1 when tasks cannot run.
+    The exit status is 1 when tasks cannot run, or when something that the self-check tries does not work.
     """
+    if self_check:
+        _self_check(as_json)
     import subprocess
 
     from deskhand import doctor as examination
@@ -646,6 +755,22 @@ def doctor(
     else:
         print("\n".join(examination.report(findings, colour=sys.stdout.isatty())))
     raise typer.Exit(0 if examination.healthy(findings) else 1)
+
+
+def _self_check(as_json: bool) -> NoReturn:
+    import asyncio
+    from dataclasses import asdict
+
+    from deskhand.config import load_settings
+    from deskhand.desktop import self_check
+
+    rows = asyncio.run(self_check.check_here(load_settings(), dict(os.environ)))
+    works = all(row.works for row in rows)
+    if as_json:
+        print(json.dumps({"ok": works, "rows": [asdict(row) for row in rows]}))
+    else:
+        print("\n".join(self_check.report(rows, colour=sys.stdout.isatty())))
+    raise typer.Exit(0 if works else 1)
 
 
 @app.command(epilog=_examples("computer demo"))

@@ -187,7 +187,8 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a step's target was resolved to. ``note`` is ``target_reacquired`` when it had moved."""
+    """What a step's target was resolved to. ``note`` is ``target_reacquired`` when it had moved;
+    ``selector`` is one that told the element apart when it was acted on."""
 
     ref: str = ""
     role: str = ""
@@ -197,6 +198,7 @@ class Target:
     app: str = ""
     point: Point | None = None
     note: str = ""
+    selector: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

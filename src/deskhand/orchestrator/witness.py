@@ -10,6 +10,7 @@ from typing import Final
 from deskhand.errors import Effect
 from deskhand.messages import Image, Json, Node, StepReport, Target
 from deskhand.observers.node import flatten, text_of, walk
+from deskhand.observers.selector import selector_for
 from deskhand.orchestrator.place import Place, place_of
 from deskhand.orchestrator.signs import signature
 
@@ -112,6 +113,7 @@ class Witness:
     last_act: float = 0.0
     _before: Scene | None = None
     _around: str = ""
+    _selector: str = ""
 
     def gate(self, permit: Permit) -> Ask:
         """The same gate, which looks before it lets an act happen: ``permit`` is told of the place, too."""
@@ -133,6 +135,7 @@ class Witness:
             if refusal is None and self._before is None:
                 self._before = scene
                 self._around = around(node, scene.roots) if node is not None else ""
+                self._selector = _selector_of(node, scene.roots) if node is not None else ""
             return refusal
 
         return ask
@@ -141,6 +144,8 @@ class Witness:
         """The same hook, which remembers what became of the step."""
 
         async def note(report: StepReport, before: Image | None, after: Image | None) -> None:
+            if report.target is not None and self._selector:
+                report = replace(report, target=replace(report.target, selector=self._selector))
             self.note(report)
             await told(report, before, after)
 
@@ -158,7 +163,7 @@ class Witness:
                 said=report.message if report.step.get("kind") == "dialog" else "",
             )
         )
-        self._around = ""
+        self._around = self._selector = ""
         self.last_act = time.monotonic()
 
     def forget_before(self) -> None:
@@ -198,6 +203,12 @@ class Witness:
                 break
             run_of_text = act.enters_text
         return acts
+
+
+def _selector_of(node: Node, roots: Sequence[Node]) -> str:
+    """A selector for the element among all that is there: what a replay finds it by."""
+    there = next((each for each in walk(roots) if each is node or (node.ref and each.ref == node.ref)), node)
+    return selector_for(there, roots)
 
 
 def _is_target(node: Node, target: Target) -> bool:
