@@ -139,7 +139,22 @@ def _extras() -> list[Finding]:
                 command="" if there else _pip([extra]),
             )
         )
-    return found
+    return [*found, _portable()]
+
+
+def _portable() -> Finding:
+    """What desktops outside Linux are worked with; `computer doctor --self-check` tries it."""
+    there = importlib.util.find_spec("pyautogui") is not None
+    needed = sys.platform != "linux"
+    here = "pyautogui is importable" if there else "pyautogui is not installed here"
+    return Finding(
+        group="extras",
+        name="portable",
+        state="ok" if there or not needed else "missing",
+        detail=here if needed or there else f"{here}, and not needed on Linux",
+        why="working the desktops of macOS and Windows",
+        command=_pip(["portable"]) if needed and not there else "",
+    )
 
 
 def _pip(extras: list[str]) -> str:

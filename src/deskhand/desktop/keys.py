@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NoReturn
 
+from deskhand.desktop.portable_keys import PORTABLE_KEYSYMS
 from deskhand.errors import InvalidStep
 
 MODIFIERS = ("Control_L", "Alt_L", "Shift_L", "Super_L")
@@ -59,9 +60,15 @@ class Stroke:
 
 @cache
 def keysyms() -> dict[str, int]:
-    """All keysym names and their values, from X's own lists (``Return``, ``eacute``, ``XF86AudioPlay``)."""
-    import xcffib.keysymdef
-    import xcffib.xf86keysym
+    """All keysym names and their values, from X's own lists (``Return``, ``eacute``, ``XF86AudioPlay``).
+
+    Where there is no X, those of the keys that can be pressed there.
+    """
+    try:
+        import xcffib.keysymdef
+        import xcffib.xf86keysym
+    except ImportError:
+        return dict(PORTABLE_KEYSYMS)
 
     found = {name[3:]: value for name, value in vars(xcffib.keysymdef).items() if name.startswith("XK_")}
     found |= {

@@ -26,6 +26,8 @@ _PAUSE: Final = 0.01  # seconds between them: toolkits take a jump for no drag
 _DWELL: Final = 0.06  # seconds over the place of the drop, so that it can accept before the button comes up
 _CHUNK: Final = 50  # characters between two looks whether a person wants it to stop
 _TAKEN: Final = 3.0
+_SHOWN: Final = 0.7  # seconds after which pasted text that does not show has been put in all the same
+_LOOK: Final = 0.02
 _PASTED: Final = 0.3
 """Seconds after which a paste counts as read where nothing tells: a program reads it when it gets the keys."""
 
@@ -118,8 +120,11 @@ class PortableInput:
         self._hands.ask("release_all")
 
     def _paste(self, text: str) -> None:
+        import numpy as np
+
         before = self._board.read()
         self._board.write(text)
+        pixels = self._screen.grab().pixels
         try:
             self.chord(["cmd" if sys.platform == "darwin" else "ctrl", "v"])
             if not self._board.wait_taken(_TAKEN):
@@ -128,6 +133,10 @@ class PortableInput:
                     "text that these keys cannot give is pasted here, and nothing took it: the keyboard is in no text"
                     " field, or its program pastes with other keys",
                 )
+            # A program that has asked for the text may take the next keys before it has put it in
+            end = time.monotonic() + _SHOWN
+            while np.array_equal(pixels, self._screen.grab().pixels) and time.monotonic() < end:
+                time.sleep(_LOOK)
         finally:
             if before is None:
                 self._board.clear()

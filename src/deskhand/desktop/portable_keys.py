@@ -33,6 +33,23 @@ _NAMED: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+PORTABLE_KEYSYMS: Final[dict[str, int]] = {
+    # keysymdef.h and XF86keysym.h of the X protocol
+    "BackSpace": 0xFF08, "Tab": 0xFF09, "Return": 0xFF0D, "Pause": 0xFF13, "Scroll_Lock": 0xFF14, "Escape": 0xFF1B,
+    "Home": 0xFF50, "Left": 0xFF51, "Up": 0xFF52, "Right": 0xFF53, "Down": 0xFF54, "Prior": 0xFF55,
+    "Page_Up": 0xFF55, "Next": 0xFF56, "Page_Down": 0xFF56, "End": 0xFF57, "Print": 0xFF61, "Insert": 0xFF63,
+    "Menu": 0xFF67, "Help": 0xFF6A, "Num_Lock": 0xFF7F, "KP_Enter": 0xFF8D, "Shift_L": 0xFFE1, "Shift_R": 0xFFE2,
+    "Control_L": 0xFFE3, "Control_R": 0xFFE4, "Caps_Lock": 0xFFE5, "Meta_L": 0xFFE7, "Alt_L": 0xFFE9,
+    "Alt_R": 0xFFEA, "Super_L": 0xFFEB, "Super_R": 0xFFEC, "Delete": 0xFFFF, "ISO_Level3_Shift": 0xFE03,
+    "XF86AudioLowerVolume": 0x1008FF11, "XF86AudioMute": 0x1008FF12, "XF86AudioRaiseVolume": 0x1008FF13,
+    "XF86AudioPlay": 0x1008FF14, "XF86Back": 0x1008FF26, "XF86Forward": 0x1008FF27, "space": 0x20,
+    **{f"F{number}": 0xFFBD + number for number in range(1, 25)},
+    **{f"KP_{digit}": 0xFFB0 + digit for digit in range(10)},
+    **{name: ord(keys[0]) for name, keys in _NAMED.items() if len(keys[0]) == 1},
+}  # fmt: skip
+"""The keys of `portable_names`, for where X's own lists are not at hand."""
+
+
 def portable_names(name: str) -> tuple[str, ...]:
     """What pyautogui calls a key of this canonical name, likeliest first. TargetError when it has no such key."""
     if found := _NAMED.get(name):
