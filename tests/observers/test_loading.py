@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from deskhand.observers.loading import PageWork
+from deskhand.observers.stirring import Stirring
 
 
 class Request:
@@ -22,6 +23,8 @@ class Request:
 
 class Context:
     """A browser whose pages send what they are told to."""
+
+    pages = ()
 
     def __init__(self, work: PageWork) -> None:
         self._heard: dict[str, Callable[[Any], None]] = {}
@@ -94,3 +97,39 @@ def test_asking_for_the_same_once_in_each_act_is_no_polling() -> None:
         assert work()
         pages.end(request)
         work.act_ends()
+
+
+def test_a_document_that_changes_in_an_act_is_about_to_look_different() -> None:
+    stirring = Stirring()
+    stirring.heard("")
+    assert not stirring()
+    stirring.act_begins()
+    assert not stirring()
+    stirring.heard("")
+    assert stirring()
+    stirring.act_ends()
+    assert not stirring()
+
+
+def test_a_document_that_changes_all_the_time_says_nothing() -> None:
+    stirring = Stirring()
+    for _ in range(3):
+        stirring.heard("")
+    stirring.act_begins()
+    stirring.heard("")
+    assert not stirring()
+
+
+def test_an_animation_is_waited_for_unless_it_is_long_or_comes_again_and_again() -> None:
+    stirring = Stirring()
+    for _ in range(3):
+        stirring.heard("800 pulse")
+    stirring.act_begins()
+    for report in ("60000 countdown", "800 pulse", "x y"):
+        stirring.heard(report)
+        assert not stirring()
+    stirring.heard("1500 show")
+    assert stirring()
+    stirring.heard("1500 show")
+    stirring.heard("1500 show")
+    assert not stirring()

@@ -7,6 +7,8 @@ import time
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Final
 
+from deskhand.observers.stirring import Stirring
+
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Request
 
@@ -26,6 +28,8 @@ class PageWork:
         self._in_act: defaultdict[str, int] = defaultdict(int)
         self._alone: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_POLLS))
         self._acting = False
+        self.stirring = Stirring()
+        """What the pages do without asking for anything."""
 
     def watch(self, context: BrowserContext) -> None:
         """Follow all pages of a browser from now on."""
@@ -33,6 +37,7 @@ class PageWork:
         context.on("request", self._began)
         context.on("requestfinished", self._ended)
         context.on("requestfailed", self._ended)
+        self.stirring.watch(context)
 
     def act_begins(self) -> None:
         """What is asked for from now on may be an act's doing."""

@@ -25,7 +25,8 @@ async def connect(
     """A workspace on this desktop. DesktopError when its accessibility bus does not answer."""
     browser = Browser()
     native = NativeTree(desktop.a11y_address or "")
-    settler = await asyncio.to_thread(Settler, desktop, settings.settle, (browser.work, native.busy))
+    signals = (browser.work, browser.work.stirring, native.busy)
+    settler = await asyncio.to_thread(Settler, desktop, settings.settle, signals)
     undo.callback(settler.close)
     undo.push_async_callback(native.aclose)
     if desktop.a11y_address:
