@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import PIL.Image
+import pytest
 
 from deskhand.messages import Image, Model, ToolResult, ToolSpec, Words
 
@@ -17,6 +18,9 @@ Make: TypeAlias = Callable[..., Model]
 
 BOTH_WAYS = ("streamed", "whole")
 """As ``REPLIES`` of a module: its tests run once with replies as events and once with replies in one piece."""
+
+MOSTLY_STREAMED = ("streamed", pytest.param("whole", marks=pytest.mark.long))
+"""The same where it makes a difference for few of them: in one piece with the long tests only."""
 
 RULES = Words(role="system", text="You are a hand.")
 BRIEF = Words(role="user", text="Do it")

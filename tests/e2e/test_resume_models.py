@@ -27,7 +27,13 @@ def said(body: Json) -> list[Any]:
     return [json.dumps(item).replace(', "cache_control": {"type": "ephemeral"}', "") for item in items]
 
 
-@pytest.mark.parametrize("model", ["anthropic:claude-opus-4-6", "openai:gpt-5.6-sol", "openai-chat:any"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "anthropic:claude-opus-4-6",
+        *(pytest.param(other, marks=pytest.mark.long) for other in ("openai:gpt-5.6-sol", "openai-chat:any")),
+    ],
+)
 def test_the_transcript_is_replayed_to_the_letter_in_another_process_after_the_desktop_is_gone(
     model: str, wire: Wire, watch: Watch
 ) -> None:

@@ -12,12 +12,12 @@ import pytest
 from deskhand.errors import ModelError, ModelRefused
 from deskhand.messages import Json, Words
 from deskhand.orchestrator.models import transport
-from model_helpers import BOTH_WAYS, BRIEF, RULES, TOOL, Make, picture
+from model_helpers import BRIEF, MOSTLY_STREAMED, RULES, TOOL, Make, picture
 from wire import Request, Wire
 
 SPECS = ("anthropic:claude-sonnet-5-5", "openai:gpt-5.6-sol", "openai-chat:any")
 
-REPLIES = BOTH_WAYS
+REPLIES = MOSTLY_STREAMED
 
 pytestmark = pytest.mark.parametrize("spec", SPECS)
 
