@@ -29,6 +29,9 @@ from deskhand.observers.text import ASKED, UNASKED, TextHandle, TextSense
 LISTED: Final = 50
 """Elements that a query lists when no limit is given."""
 
+QUICK: Final = 0.1
+"""Seconds of reading that are no burden to an app: one that answers for longer looks as if it was at work."""
+
 _WINDOWS_NAMED: Final = 20
 
 _BARE: Final = (
@@ -71,7 +74,8 @@ class Eyes:
         self._images = itertools.count(1)
         self._seen: dict[Hashable, Node] = {}
         self._last = Look(windows=())
-        self._began = 0.0
+        self._began = self._took = 0.0
+        self._ahead: Look | None = None
         self._told_windows = ""
         self._pictured: Frame | None = None
 
@@ -145,13 +149,19 @@ class Eyes:
         said = "\n".join([*head, body] if body else head)
         return self._observation(said, look, image, kind, whole=query is None and role is None)
 
-    async def look_again(self) -> Observation:
+    async def read_ahead(self) -> None:
+        """Read everything now, for a ``look_again(ahead=True)`` soon; not where reading takes the apps long."""
+        if self._took <= QUICK:
+            self._ahead = await self._look()
+
+    async def look_again(self, *, ahead: bool = False) -> Observation:
         """What changed since what was last shown, as text with refs; ``roots`` are everything.
 
         The active window whole where it was not shown before, or where telling the difference would take longer. A
-        picture comes with it only where nothing else can say what is there and the screen has changed.
+        picture comes with it only where nothing else can say what is there and the screen has changed. ``ahead`` tells
+        of what was read ahead, if that was the last reading.
         """
-        look = await self._look()
+        look = self._last if ahead and self._last is self._ahead else await self._look()
         roots = look.of(look.active, self._browser)
         kind = self._kind(look.active, roots)
         lines: list[str] = []
@@ -258,7 +268,7 @@ class Eyes:
     async def _look(self, *, known: bool = False) -> Look:
         began = time.monotonic()
         look = await self._reader.with_bare(await self._reader.look(), known=known)
-        self._began = began
+        self._began, self._took = began, time.monotonic() - began
         return self._kept(look)
 
     def _kept(self, look: Look) -> Look:

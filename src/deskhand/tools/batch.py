@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from deskhand.desktop.base import Frame
 from deskhand.errors import TargetError, ToolError
@@ -21,13 +21,17 @@ from deskhand.tools.plan import Plan
 from deskhand.tools.search import search
 from deskhand.tools.targets import Aim, failed, refuse_blocked, resolve
 from deskhand.tools.wording import step_words
-from deskhand.tools.workspace import Workspace, in_thread
+from deskhand.tools.workspace import FOLLOWS, Workspace, in_thread
 
 _STOPS_WITHOUT_EFFECT: Final = ("click", "key", "invoke")
 """Kinds after which ``on_no_change="auto"`` stops: what follows them usually presumes that they did something."""
 
 PRESSED_FIRST: Final = 0.35
 """Seconds: GTK 4 shows an element that is activated as pressed and carries it out a quarter of a second later."""
+
+STILL: Final = 0.12
+"""Seconds after which an act that has painted nothing will probably not: the time in which a reaction is waited for is
+longer, and reading then costs no time of its own."""
 
 HIDDEN: Final = "(hidden)"
 """Stands for what was typed into a password field."""
@@ -39,6 +43,8 @@ class Batch:
     def __init__(self, workspace: Workspace, plan: Plan, pictures: Pictures) -> None:
         self._work, self._plan, self._pictures = workspace, plan, pictures
         self._reports: list[StepReport] = []
+        self._unchanged_since: float | None = None
+        """When the last step had been carried out, if nothing has changed since."""
 
     async def run(self) -> BatchReport:
         """Run the steps in order until one fails or the policy stops; then look at what changed."""
@@ -49,7 +55,7 @@ class Batch:
             stopped = self._why_stop(report, last=index == len(self._plan.steps))
             if stopped:
                 break
-        after = await self._work.senses.look_again()
+        after = await self._work.senses.look_again(ahead=await self._has_read())
         if after.image is not None:
             self._work.remember(after.image, after.roots)
         return BatchReport(
@@ -112,6 +118,7 @@ class Batch:
         return replace(report, effect="not_found", message=_joined(report.message, why))
 
     async def _once(self, index: int, step: Step) -> StepReport:
+        self._unchanged_since = None
         aim: Aim | None = None
         settled: Settled | None = None
         try:
@@ -128,8 +135,6 @@ class Batch:
             outcome = Outcome(effect="skipped" if skipped else error.effect, message=str(error))
         except ToolError as error:  # what only running it can tell: a missing secret, an address that fails
             outcome = Outcome(effect="not_supported", message=str(error))
-        finally:
-            self._work.acted = time.monotonic()
         return StepReport(
             index=index,
             step=_recorded(step, aim),
@@ -163,14 +168,47 @@ class Batch:
         """Perform between the settle engine's two looks. The second is taken even when the step failed half-way."""
         reads = isinstance(step, (Wait, Check)) or (isinstance(step, Clipboard) and step.text is None)
         if reads or (step.settle == "none" and not isinstance(step, Launch)):
-            return await perform(self._work, step, aim), None
+            return await self._perform(step, aim), None
         settling = self._work.settling
         baseline = await in_thread(settling.before, step.name)
-        outcome = await perform(self._work, step, aim)
+        outcome = await self._perform(step, aim)
+        return outcome, await self._verdict(baseline, outcome)
+
+    async def _perform(self, step: Step, aim: Aim | None) -> Outcome:
+        try:
+            return await perform(self._work, step, aim)
+        finally:
+            self._work.acted = time.monotonic()
+
+    async def _verdict(self, baseline: Any, outcome: Outcome) -> Settled:
+        """How the screen came to rest. While it is waited whether anything happens at all, everything is read."""
+        settling = self._work.settling
+        acted = self._work.acted
         # Not `in_thread`: the engine only looks, so a cancelled batch need not wait for its verdict.
         least = PRESSED_FIRST if outcome.route == "element" else 0.0
-        settled = await asyncio.to_thread(settling.after, baseline, least)
-        return outcome, settled
+        judging = asyncio.ensure_future(asyncio.to_thread(settling.after, baseline, least))
+        try:
+            if outcome.route in ("pointer", "keyboard"):
+                await asyncio.wait({judging}, timeout=STILL)
+                if not judging.done() and not await in_thread(settling.painted_since, acted):
+                    await self._work.senses.read_ahead()
+            settled = await judging
+        finally:
+            judging.cancel()
+        self._unchanged_since = acted if settled.verdict == "no_change" else None
+        return settled
+
+    async def _has_read(self) -> bool:
+        """Whether all was read since the last act had been carried out, and nothing was painted since that.
+
+        A page is read anew, as it may have changed where it is not on the screen.
+        """
+        recent = self._work.senses.recent()
+        if recent is None or self._unchanged_since is None or recent[0] < self._unchanged_since:
+            return False
+        if any(root.source == "page" for root in recent[1]):
+            return False
+        return not await in_thread(self._work.settling.painted_since, recent[0] - FOLLOWS)
 
     async def _holds(self, selector: str) -> bool:
         return bool((await search(self._work.senses, parse_selector(selector)))[0])

@@ -327,7 +327,10 @@ class FakeSenses:
             text=render(self._shown), whole=True, roots=self._shown, windows=tuple(windows), image=image
         )
 
-    async def look_again(self) -> Observation:
+    async def read_ahead(self) -> None:
+        """Reading costs nothing here."""
+
+    async def look_again(self, *, ahead: bool = False) -> Observation:
         """The difference to what was shown last."""
         before, self._shown = self._shown, await self.roots()
         return Observation(text=diff(before, self._shown) or "nothing else changed", roots=self._shown)

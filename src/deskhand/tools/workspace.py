@@ -51,8 +51,12 @@ class Senses(Protocol):
         text: bool = False,
     ) -> Observation: ...
 
-    async def look_again(self) -> Observation:
-        """What changed since the last look, as text; the whole as roots."""
+    async def read_ahead(self) -> None:
+        """Read everything now if that is quick, for a ``look_again(ahead=True)`` soon."""
+        ...
+
+    async def look_again(self, *, ahead: bool = False) -> Observation:
+        """What changed since the last look, as text; the whole as roots. ``ahead``: by the last reading."""
         ...
 
     async def roots(self, text: float | None = None) -> tuple[Node, ...]:
@@ -153,7 +157,7 @@ class Workspace:
     """The elements that were there when an image was taken, by its id."""
     clicks: Clicks = field(default_factory=Clicks)
     acted: float = 0.0
-    """The moment (monotonic clock) at which the last act had been carried out and judged."""
+    """The moment (monotonic clock) at which the last act had been carried out."""
     resolve_app: Callable[[str | Sequence[str]], App] = resolve_app
     """What a launch step's ``app`` means. ValueError when nothing is installed under that name."""
 
