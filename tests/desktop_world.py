@@ -122,14 +122,13 @@ async def ask_bus(
 
 
 @contextlib.contextmanager
-def bare_display(directory: Path) -> Iterator[Bare]:
+def bare_display(directory: Path, options: str = "-screen 0 640x481x24") -> Iterator[Bare]:
     """An X server and nothing else, whose cookie holds colons."""
     authority = directory / "Xauthority"
     authority.write_bytes(xauthority_entry(b"", b"MIT-MAGIC-COOKIE-1", b"a:b:c:d:0123456\x00"))
     reader, writer = os.pipe()
-    options = "-nolisten tcp -noreset -screen 0 640x481x24".split()
     with subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-auth", str(authority), *options],
+        ["Xvfb", *f"-displayfd {writer} -nolisten tcp -noreset {options}".split(), "-auth", str(authority)],
         pass_fds=[writer],
         stderr=subprocess.DEVNULL,
     ) as server:
@@ -144,9 +143,9 @@ def bare_display(directory: Path) -> Iterator[Bare]:
 
 
 @contextlib.contextmanager
-def open_display(directory: Path) -> Iterator[tuple[str, str]]:
+def open_display(directory: Path, options: str = "-screen 0 640x481x24") -> Iterator[tuple[str, str]]:
     """An X server and nothing else: its name, and a cookie file that any client can use."""
-    with bare_display(directory) as (display, authority, _):
+    with bare_display(directory, options) as (display, authority, _):
         cookie = Path(authority).read_bytes()[-16:]
         anywhere = struct.pack(">H", 0xFFFF)  # the family of entries that fit every host
         fields = (b"", b"", b"MIT-MAGIC-COOKIE-1", cookie)
@@ -157,9 +156,9 @@ def open_display(directory: Path) -> Iterator[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def managed_display(directory: Path) -> Iterator[tuple[str, str]]:
+def managed_display(directory: Path, options: str = "-screen 0 640x481x24") -> Iterator[tuple[str, str]]:
     """The same with a window manager, such as a user has."""
-    with open_display(directory) as (display, authority):
+    with open_display(directory, options) as (display, authority):
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(directory),

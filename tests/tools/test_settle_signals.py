@@ -65,6 +65,7 @@ async def test_a_page_that_builds_or_animates_out_of_sight_is_waited_for(
     assert 0.7 <= settled.waited < FAR_BELOW_THE_CAP
 
 
+@pytest.mark.long  # what a document does by itself has to be watched for a while
 async def test_a_page_that_changes_out_of_sight_for_ever_is_not_waited_for(
     desk: Desk, page: Callable[[str, str], str]
 ) -> None:

@@ -8,6 +8,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import xcffib.damage
+import xcffib.xfixes
+
 from deskhand.desktop.base import Changes, Clipboard, Ended, Input, Recorder, Screen, Windows
 from deskhand.desktop.browser import BrowserCommand
 from deskhand.desktop.capture import MssScreen
@@ -16,6 +19,7 @@ from deskhand.desktop.clipboard import XClipboard
 from deskhand.desktop.directory import DesktopDirectory
 from deskhand.desktop.input import XInput
 from deskhand.desktop.launcher import Launcher
+from deskhand.desktop.polling import PollingChanges
 from deskhand.desktop.processes import Household
 from deskhand.desktop.recording import start_recording
 from deskhand.desktop.sweep import remove_display_of
@@ -84,7 +88,9 @@ class X11Desktop:
             undo.callback(self._x.close)
             screen = MssScreen(*address)
             undo.callback(screen.close)
-            changes = DamageChanges(*address)
+            # Every server has it, but for a few remote and nested ones.
+            reported = self._x.has(xcffib.damage) and self._x.has(xcffib.xfixes)
+            changes = DamageChanges(*address) if reported else PollingChanges(screen)
             undo.callback(changes.close)
             clipboard = XClipboard(place.display, place.xauthority)
             undo.callback(clipboard.close)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from deskhand.desktop.base import Screen
 from deskhand.errors import DesktopError
@@ -19,13 +19,17 @@ PERIOD = 0.03
 """Seconds between two looks at a screen that somebody waits on."""
 SHARE = 0.15
 """Share of a core that looking may take: large screens are looked at less often."""
+_CALM: Final = 0.25
+"""Seconds between two looks at a screen on which nothing has changed for a while and nobody acts."""
+_CALMER: Final = 1.2
+"""By which the pause between two looks grows while nothing changes."""
 _BAND = 32  # rows of pixels that are reported together
 
 
 class PollingChanges:
     """Paint reports made by comparing whole frames while somebody waits, and at each `collect`.
 
-    A paint and its being undone between two looks are not seen.
+    A paint and its being undone between two looks are not seen. `hurry` tells of an act: looks get more frequent.
     """
 
     def __init__(self, screen: Screen) -> None:
@@ -34,7 +38,7 @@ class PollingChanges:
         self._woken = threading.Event()
         self._closed = False
         self._painted: list[Rect] = []
-        self._pause = PERIOD
+        self._pause = self._least = PERIOD
         self._frame = self._grab()
 
     def collect(self) -> Sequence[Rect]:
@@ -64,6 +68,11 @@ class PollingChanges:
                     self._woken.clear()
                 return False
 
+    def hurry(self) -> None:
+        """Something may change from now on: look often again."""
+        self._pause = self._least
+        self.wake()
+
     def wake(self) -> None:
         """End a `wait` in another thread."""
         self._woken.set()
@@ -80,13 +89,15 @@ class PollingChanges:
         if self._closed:
             raise DesktopError("the change reports are closed")
         began = time.monotonic()
-        new = self._grab()
+        new, known = self._grab(), len(self._painted)
         if new.shape != self._frame.shape:
             self._painted.append(Rect(0, 0, new.shape[1], new.shape[0]))
         else:
             self._painted.extend(_bands(new != self._frame))
         self._frame = new
-        self._pause = max(PERIOD, (time.monotonic() - began) / SHARE)
+        self._least = max(PERIOD, (time.monotonic() - began) / SHARE)
+        still = len(self._painted) == known
+        self._pause = max(self._least, min(_CALM, self._pause * _CALMER) if still else 0.0)
 
 
 def _bands(changed: NDArray[np.bool_]) -> list[Rect]:

@@ -140,9 +140,14 @@ class XConnection:
         with self.lock:
             if module.__name__ in self._extensions:
                 return self._extensions[module.__name__]
-            if not self.reply(self.core.QueryExtension(len(key.name), key.name)).present:
+            if not self.has(module):
                 raise DesktopError(f"the X display {self.display} has no {key.name} extension")
             return self._extensions.setdefault(module.__name__, _Requests(self, self.raw(key)))
+
+    def has(self, module: ModuleType) -> bool:
+        """Whether the server has this extension."""
+        key: Any = module.key
+        return bool(self.reply(self.core.QueryExtension(len(key.name), key.name)).present)
 
     def reply(self, cookie: Any, deadline: float = REPLY_DEADLINE) -> Any:
         """Wait for a reply, or for the check of a request without one. DesktopError when it fails or is late.

@@ -112,6 +112,9 @@ class Tracker:
         if act:
             self._act, self._act_began = self._act + 1, now
         self._hurry.set()
+        hurry = getattr(self._reports, "hurry", None)
+        if hurry is not None:
+            hurry()
 
     def end(self) -> None:
         """The verdict is given."""
