@@ -24,7 +24,7 @@ from deskhand.observers.refs import TITLED, RefTable
 from deskhand.observers.screen import picture
 from deskhand.observers.selector import parse_selector
 from deskhand.observers.serialize import LIMIT_CHARS, describe, is_hidden, render
-from deskhand.observers.text import ASKED, UNASKED, TextHandle, TextSense
+from deskhand.observers.text import ASKED, UNASKED, TextHandle, TextSense, with_unread
 
 LISTED: Final = 50
 """Elements that a query lists when no limit is given."""
@@ -110,7 +110,7 @@ class Eyes:
             )
         if query:
             self._browser.ask_for(query)
-        look = await self._look()
+        look = await self._look(bare=not text)
         shown = look.active if window is None else _named(window, look.windows)
         if shown is not None:
             look = self._kept(
@@ -177,6 +177,7 @@ class Eyes:
         for root in look.roots:
             key = _identity(root)
             if key in self._seen:
+                root = with_unread(self._seen[key], root)
                 changed = _difference(self._seen[key], root)
                 body.append(changed)
                 read = read or (root.source == "text" and bool(changed))
@@ -205,7 +206,7 @@ class Eyes:
 
         ``text``: with what the active window says in pixels only, read for at most so many seconds.
         """
-        look = await self._look(known=True)
+        look = await self._look(known=True, bare=text is None)
         if text is not None and look.active is not None:
             look = self._kept(await self._reader.with_text(look, look.active, seconds=text, asked=True))
         return look.roots
@@ -265,9 +266,12 @@ class Eyes:
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    async def _look(self, *, known: bool = False) -> Look:
+    async def _look(self, *, known: bool = False, bare: bool = True) -> Look:
+        """Everything there is; with the text of the active window if that is ``bare`` (and ``known`` to be)."""
         began = time.monotonic()
-        look = await self._reader.with_bare(await self._reader.look(), known=known)
+        look = await self._reader.look()
+        if bare:
+            look = await self._reader.with_bare(look, known=known)
         self._began, self._took = began, time.monotonic() - began
         return self._kept(look)
 

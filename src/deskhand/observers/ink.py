@@ -20,7 +20,7 @@ CONTRAST: Final = 40
 _HIGHEST: Final = 480
 """Pixel rows that are searched for lines at once: it bounds memory, and the time between two looks at the clock."""
 
-PAD: Final = (5, 4)
+PAD: Final = (5, 5)
 """Pixels of ground left beside, and above and below, a phrase: the models were trained on lines with some."""
 
 
@@ -41,8 +41,8 @@ def has_ink(image: Pixels) -> bool:
     return image.size > 0 and bool(_spread(image, (0, 1)) > CONTRAST)
 
 
-def bands(image: Pixels) -> Iterator[Rect]:
-    """The picture cut between its lines into bands that are not too high; empty bands are left out.
+def bands(image: Pixels, highest: int = _HIGHEST) -> Iterator[Rect]:
+    """The picture cut between its lines into bands at most so high; empty bands are left out.
 
     Where there is no empty row to cut at, as beside a scroll bar, the emptiest one near the end will do.
     """
@@ -51,9 +51,9 @@ def bands(image: Pixels) -> Iterator[Rect]:
     filled = [(top, bottom) for top, bottom in _runs(busy > 0, gap=16)]
     for top, bottom in filled:
         top, bottom = max(0, top - 6), min(height, bottom + 6)
-        while bottom - top > _HIGHEST:
-            low = top + _HIGHEST * 2 // 3
-            cut = low + int(busy[low : top + _HIGHEST].argmin())
+        while bottom - top > highest:
+            low = top + highest * 2 // 3
+            cut = low + int(busy[low : top + highest].argmin())
             yield Rect(0, top, width, cut - top)
             top = cut
         yield Rect(0, top, width, bottom - top)

@@ -18,7 +18,7 @@ from deskhand.observers.node import comparable, walk
 from deskhand.observers.page import Browser
 from deskhand.observers.text import UNASKED, TextSense
 
-_SLOW: Final = 1.0
+_SLOW: Final = 2.0
 """Seconds of reading only what changed after which a window is left alone for a while: a film, a game."""
 
 _REST: Final = 4.0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from deskhand.desktop.base import Desktop, Frame
 from deskhand.messages import Node, Rect, WindowInfo
-from deskhand.observers.lines import Phrase
 from deskhand.observers.node import clean_name
-from deskhand.observers.text_process import TextProcess
+from deskhand.observers.text_process import Reading, TextProcess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,7 +85,7 @@ class TextSense:
             )
             unread += reading.unread
             if reading.phrases:
-                groups.append(_group(reading.phrases, rect, each, window))
+                groups.append(_group(reading, rect, each, window))
         note = f"{unread} parts of the picture are not read yet; look again to read on" if unread else ""
         return tuple(reversed(groups)), note
 
@@ -112,10 +111,22 @@ def _near(node: Node, window: WindowInfo) -> Rect | None:
     return Rect(rect.x - _AROUND, rect.y - _AROUND, rect.width + 2 * _AROUND, rect.height + 2 * _AROUND)
 
 
-def _group(phrases: Sequence[Phrase], rect: Rect, place: WindowInfo, owner: WindowInfo) -> Node:
+def with_unread(before: Node, now: Node) -> Node:
+    """A window's text with what it said where it is not read yet, so that nothing is told to be gone that may be there.
+
+    Any other node as it is.
+    """
+    if now.source != "text" or "busy" not in now.states:
+        return now
+    there = {each.handle for each in now.children}
+    return replace(now, children=(*now.children, *(c for c in before.children if c.handle not in there)))
+
+
+def _group(reading: Reading, rect: Rect, place: WindowInfo, owner: WindowInfo) -> Node:
     return Node(
         role="group",
         name=TITLE,
+        states=frozenset({"busy"} if reading.unread else ()),
         rect=rect,
         source="text",
         app=owner.app,
@@ -133,7 +144,7 @@ def _group(phrases: Sequence[Phrase], rect: Rect, place: WindowInfo, owner: Wind
                 window=owner.title,
                 handle=TextHandle(place.id, owner.id, phrase.id),
             )
-            for phrase in phrases
+            for phrase in reading.phrases
         ),
     )
 

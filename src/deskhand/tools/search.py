@@ -12,6 +12,9 @@ from deskhand.tools.workspace import Senses
 READ_SECONDS: Final = 6.0
 """Seconds that reading a window's pixels may take in a search; a full screen takes two to three."""
 
+READ_AT_LEAST: Final = 3.0
+"""Seconds of it that a wait grants even when its own time is up: else a change would never be read in time."""
+
 
 async def search(
     senses: Senses, selector: Selector, *, seconds: float = READ_SECONDS

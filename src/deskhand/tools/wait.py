@@ -9,7 +9,7 @@ from deskhand.messages import Node, Settled
 from deskhand.observers.selector import parse_selector
 from deskhand.tools.actions import Check, Wait
 from deskhand.tools.outcome import Outcome
-from deskhand.tools.search import READ_SECONDS, search
+from deskhand.tools.search import READ_AT_LEAST, READ_SECONDS, search
 from deskhand.tools.targets import LOOK_AGAIN, _near
 from deskhand.tools.workspace import Workspace
 
@@ -28,9 +28,8 @@ async def wait_selector(
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout
     while True:
-        found, _ = await search(
-            workspace.senses, parsed, seconds=min(READ_SECONDS, max(1.0, deadline - loop.time()))
-        )
+        seconds = min(READ_SECONDS, max(READ_AT_LEAST, deadline - loop.time()))
+        found, _ = await search(workspace.senses, parsed, seconds=seconds)
         if bool(found) == (state == "present"):
             return found
         left = deadline - loop.time()
