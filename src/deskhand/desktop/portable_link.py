@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -79,7 +80,7 @@ class Helper:
         try:
             self._process.wait(_END)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._kill()
             self._process.wait()
         self._reader.join(_END)
         self._process.stdout.close()
@@ -99,7 +100,7 @@ class Helper:
         try:
             answer = self._answers.get(timeout=deadline)
         except queue.Empty:
-            self._process.kill()
+            self._kill()
             raise DesktopError(f"the {self._role} of this desktop did not answer in {deadline:g} s") from None
         if answer is None:
             self._answers.put(None)  # nothing more will ever come
@@ -108,6 +109,13 @@ class Helper:
         if "error" in said:
             raise _error(said["error"], said["message"], self._role)
         return said.get("value"), data
+
+    def _kill(self) -> None:
+        """End it and what it started."""
+        if os.name != "posix":
+            self._process.kill()
+        elif self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _lost(self) -> DesktopError:
         return DesktopError(f"the process that holds the {self._role} of this desktop is gone")

@@ -224,6 +224,7 @@ class _Trial:
     def _typed(self, text: str) -> str:
         below = Point(self._field.center.x, self._field.bottom + self._field.height // 12)
         self._desktop.input.click(below)
+        self._rest()  # keys go to who has the keyboard, which it may be about to get
         before = len(self._all())
         self._desktop.input.type(text)
         self._desktop.input.chord(["Return"])
@@ -243,6 +244,12 @@ class _Trial:
         if not self._until(noted, REACTS_IN):
             raise _Failed(otherwise)
         return found[0]
+
+    def _rest(self) -> None:
+        """Wait until the screen is still; a caret may blink on."""
+        end = time.monotonic() + 1.5
+        while self._desktop.changes.wait(0.3) and time.monotonic() < end:
+            self._desktop.changes.collect()
 
     def _all(self) -> list[list[Any]]:
         if not self._notes.is_file():

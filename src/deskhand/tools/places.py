@@ -69,12 +69,13 @@ async def _launched_unseen(workspace: Workspace, pid: int, name: str, timeout: f
     while not painted and await in_thread(desktop.ended, pid) is None and loop.time() < deadline:
         painted = await asyncio.to_thread(workspace.settling.wait_painted, _LOOK)
     how = await in_thread(_last_words, desktop, pid)
-    said = (
-        f"{name} ended{how}"
-        if how
-        else f"{name} runs{'' if painted else f', nothing shown in {timeout:g} s'}"
+    if how:
+        return Outcome(effect="effect_unknown", message=f"{name} ended{how}", final=True)
+    shown = "something was shown" if painted else f"nothing was shown in {timeout:g} s"
+    return Outcome(
+        effect="done" if painted else "effect_unknown",
+        message=f"{name} runs and {shown}; which windows there are is not known here: look",
     )
-    return Outcome(effect="effect_unknown", message=f"{said}; windows are not known here: look")
 
 
 def windows_known(desktop: Desktop) -> bool:
