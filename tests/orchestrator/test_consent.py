@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from deskhand.messages import Node, Point, Rect, Target
+from deskhand.messages import Node, Point, Rect, Target, ToolCall
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.consent import Gate
 from deskhand.orchestrator.place import Place
 from deskhand.orchestrator.witness import Scene, Witness
+from deskhand.tools.fake import World, open_fake_desk
+from deskhand.tools.toolbox import Toolbox
 
 PASSWORD = Node(role="textbox", name="Password", states=frozenset({"password"}))
 
@@ -125,6 +127,7 @@ HELD: list[tuple[str, str]] = [
     ("Lies die Nachricht", "Absenden"),
     ("Read it", "Yes, delete it"),
     ("Read it", "Move to trash"),
+    ("Read it", "Cancel subscription"),
 ]
 FREE: list[tuple[str, str]] = [
     ("Add a comment that says hello", "Post comment"),
@@ -148,6 +151,9 @@ FREE: list[tuple[str, str]] = [
     ("Supprime la note", "Supprimer"),
     ("Unsubscribe me from the letter", "Unsubscribe"),
     ("Invite Eve to the team", "Send invite"),
+    ("Sign me up for the letter", "Subscribe"),
+    ("Tell Bob in the chat that I am late", "Send"),
+    ("Cancel my subscription", "Cancel subscription"),
 ]
 
 
@@ -303,6 +309,24 @@ def test_a_page_outside_the_allowed_domains_is_not_acted_on_even_when_it_came_by
     assert "evil.test" in at(away, "Read it", {"kind": "key", "keys": "Return"}, policy=policy)
     assert at(away, "Read it", {"kind": "navigate", "url": "https://example.org"}, policy=policy) == ""
     assert at(Place(address="https://example.org/x"), "Read it", CLICK, button, policy=policy) == ""
+
+
+async def test_a_page_outside_the_allowed_domains_is_not_read_either() -> None:
+    rules = gate("Read it", policy=PolicyBrief(domains=("example.org",)))
+
+    async def permit(step: Any, target: Any, node: Any, place: Place) -> str | None:
+        return rules.sensitive(step, target, node, place) or None
+
+    desk = open_fake_desk(World([]))
+    desk.workspace.gate = Witness(unlooked).gate(permit)
+    call = ToolCall(id="1", name="observe", arguments={"url": "https://evil.test/"})
+    result = await Toolbox(desk).call(call)
+    assert result.is_error
+    assert "outside the allowed domains" in result.text
+
+
+async def unlooked() -> Scene:
+    raise AssertionError("reading a page needs no look at the screen")
 
 
 def test_a_secret_is_not_entered_into_a_field_for_something_else() -> None:

@@ -54,7 +54,8 @@ KINDS: Final = (
     ),
     _kind(
         "ending a membership or service",
-        "unsubscribe close-account cancel-subscription cancel-account terminate kündigen résilier",
+        """unsubscribe close-account cancel-subscription cancel-account cancel-membership cancel-plan cancel-order
+        cancel-booking terminate kündigen résilier""",
         "cancel close deactivate leave end kündige résilie",
     ),
     _kind(
@@ -88,13 +89,19 @@ _ASKED_FOR: Final = (
             r"(?i)\b(place|submit|confirm|complete|make|send|finish)\b(\W+\w+){0,4}?\W+(order|purchase)\b"
         ),
     ),
-    (0, re.compile(r"(?i)\b(check out|checkout|sign up for|upgrade to)\b")),
+    (
+        0,
+        re.compile(
+            r"(?i)\b(check out|checkout|sign (\w+ )?up for|upgrade to|get (me|us) (\w+ ){0,3}tickets?)\b"
+        ),
+    ),
     (
         1,
         re.compile(
             r"(?i)\b(write|compose|drop)\b(\W+\w+){0,3}?\W+(mail|email|e-mail|message|note|line)\b.*\bto\b"
         ),
     ),
+    (1, re.compile(r"(?i)\b(tell|say|ask|write|let)\b.*\b(chat|channel|thread|messenger|by e?-?mail)\b")),
     (1, re.compile(r"(?i)\b(fill (in|out)|complete)\b.*\bform\b.*\bto\b")),
     (
         2,
@@ -137,7 +144,9 @@ _WEIGHTY: Final = tuple(
 )
 """Things so weighty that to name the act alone does not allow it: each group is one thing in several words."""
 
-_UNDOES: Final = re.compile(r"(?i)^(?:undo|cancel|keep|restore|no\b|stop|abbrechen|annuler|cancelar|annulla)")
+_UNDOES: Final = re.compile(
+    r"(?i)^(?:undo|cancel(?!\W+(?:\w+\W+)?(?:account|subscription|membership|plan|order|booking))|keep|restore|no\b|stop|abbrechen|annuler|cancelar|annulla)"
+)
 _LIGHT: Final = re.compile(
     r"(?i)\b(filters?|formatting|highlights?|search|selection|sort\w*|zoom|tooltip|bookmark"
     r"|from (cart|basket|bag|list))\b"
@@ -241,6 +250,8 @@ def asked_for(texts: Iterable[str]) -> Asked:
         words |= set(plain_words(meant))
         kinds |= {KINDS[place].name for place, pattern in _ASKED_FOR if pattern.search(meant)}
         kinds |= {kind.name for kind in KINDS if _asks_for(kind, meant)}
+    if "publishing" in kinds:
+        kinds.add("sending")  # what is to be posted in a chat is sent there
     return Asked(frozenset(kinds), frozenset(words))
 
 

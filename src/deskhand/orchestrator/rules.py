@@ -34,7 +34,7 @@ _CONTENT: Final = frozenset(
 )
 """What is a control only when it says little."""
 
-_FEW_WORDS: Final = 4
+_FEW_WORDS: Final = 2
 
 _PRESSES: Final = {"click", "invoke", "toggle", "select", "menu"}
 
@@ -215,9 +215,10 @@ class Rules:
         if not label:
             return ""
         role = target.role if target is not None else ""
-        if step.get("kind") in _PRESSES and role in _CONTENT and len(plain_words(label)) > _FEW_WORDS:
+        most = 2 * _FEW_WORDS if role in ("text", "paragraph") else _FEW_WORDS
+        if step.get("kind") in _PRESSES and role in _CONTENT and len(plain_words(label)) > most:
             return ""
-        kinds = kinds_on(label, is_link=role == "link")
+        kinds = kinds_on(label, is_link=role == "link" or role in _CONTENT)
         custom = is_custom(label, self._extra)
         why = f"pressing {label!r}"
         if not kinds and place.dialog and (agrees(label) or (role == "button" and not declines(label))):

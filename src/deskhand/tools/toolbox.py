@@ -100,6 +100,11 @@ class Toolbox:
 
     async def _observe(self, call: ToolCall) -> ToolResult:
         asked = parse_arguments(Observe, call)
+        gate = self._desk.workspace.gate
+        if asked.url is not None and gate is not None:
+            refusal = await gate({"kind": "observe", "url": asked.url}, None, None)
+            if refusal is not None:
+                raise TargetError("denied", refusal)
         if asked.clicks:
             text, image = await self._desk.last_clicks(asked.clicks)
             pictures = (image,) if image is not None else ()
