@@ -134,6 +134,18 @@ def test_a_renamed_element_without_identity_is_a_change_not_two() -> None:
     assert diff(old, new) == '~ text "1 item" (was "0 items")'
 
 
+def test_a_row_of_a_page_is_one_line_and_told_whole_when_its_contents_are_others() -> None:
+    def table(paid: str, handle: int) -> tuple[Node, ...]:
+        cells = (n("cell", "1001"), n("cell", "Ana"), n("cell", "", n("button", paid, handle=handle + 1)))
+        page = [replace(each, source="page") for each in cells]
+        return (n("table", "", n("row", "", *page, source="page", handle=handle), handle=1),)
+
+    table_of_refs = RefTable()
+    old, new = table_of_refs.show(table("Pay", 10)), table_of_refs.show(table("Paid", 20))
+    assert render(old).split("\n")[1:] == ['  - row [e2]: "1001" | "Ana"', '    - button "Pay" [e3]']
+    assert diff(old, new) == '~ row [e4]: "1001" | "Ana"\n  - button "Paid" [e5]'
+
+
 def test_losing_the_focus_is_no_change_of_its_own() -> None:
     new = edited(FORM, "textbox", "Name", n("textbox", "Name", value="Ana"))
     assert diff(FORM, new) == ""

@@ -293,7 +293,7 @@ class _Builder:
         if not name:
             name = " ".join(filter(None, (self._label(path) for path in raw.labelled_by)))
         if not name and role in _NAMED_BY_CONTENT:
-            name = words_in(children)[:_CONTENT_CHARS]
+            name = words_in(children, typed=False)[:_CONTENT_CHARS]
         if not name and role in _INTERACTIVE:
             name = raw.description  # a tooltip is the last resort, as in ARIA's rules for names
         return name, value

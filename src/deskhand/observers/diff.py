@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from deskhand.messages import Node
-from deskhand.observers.node import quote
+from deskhand.observers.node import quote, walk
+from deskhand.observers.refs import ROWS
 from deskhand.observers.serialize import describe, is_hidden, is_wrapper, render, repeats
 
 LIMIT_CHARS: Final = 3_000
@@ -67,15 +68,32 @@ def diff(old: Sequence[Node], new: Sequence[Node], *, limit_chars: int = LIMIT_C
     ``+`` is new, ``~`` is changed (with what it was), ``gone:`` is no longer there.
     """
     delta = compare(old, new)
-    blocks = [f"~ {_change(was, now)}" for was, now in delta.changed]
+    replaced = [(was, now) for was, now in delta.changed if _is_other_row(was, now)]
+    told = {id(each) for _, now in replaced for each in walk(now.children)}
+    told |= {id(each) for was, _ in replaced for each in walk(was.children)}
+    blocks: list[str] = []
+    for was, now in delta.changed:
+        if id(now) in told:
+            continue
+        row = _is_other_row(was, now)
+        blocks.append(f"~ {render((now,)).removeprefix('- ') if row else _change(was, now)}")
     for node, holder in delta.appeared:
+        if id(node) in told:
+            continue
         lines = render((node,), limit_chars=max(200, limit_chars // 2)).split("\n")
         if lines and lines[0]:
             lines[0] = f"+ {lines[0].removeprefix('- ')}{_inside(holder)}"
             blocks.append("\n".join(lines))
     for node, holder in delta.vanished:
+        if id(node) in told:
+            continue
         blocks.append(f"gone: {describe(node)}{_inside(holder)}")
     return _bounded(blocks, max(200, limit_chars))
+
+
+def _is_other_row(was: Node, now: Node) -> bool:
+    """Whether a row without a name of its own has other contents now, which say which one it is."""
+    return now.role in ROWS and not now.name and bool(was.ref and now.ref) and was.ref != now.ref
 
 
 def _bounded(blocks: Sequence[str], limit: int) -> str:
@@ -104,7 +122,12 @@ def _change(was: Node, now: Node) -> str:
     if was.name != now.name:
         said.append(quote(was.name, 100))
     if was.value != now.value and "password" not in now.states:
-        said.append(f"value {quote(was.value, 100)}" if was.value is not None else "no value")
+        if was.value is None:
+            said.append("no value")
+        elif not was.value or not (now.value or "").startswith(
+            was.value
+        ):  # what was added to shows what it was
+            said.append(f"value {quote(was.value, 60)}")
     lost = sorted(_visible_states(was) - now.states - {"focused"})
     new = _visible_states(now) - was.states - ({"focused"} if now.role not in _TYPED_INTO else set())
     gained = [f"not {state}" for state in sorted(new)]
@@ -114,7 +137,7 @@ def _change(was: Node, now: Node) -> str:
         said.append(quote(was.description, 100))
     if not said and was.ref != now.ref:
         said.append(f"[{was.ref}]")
-    return f"{line} (was {', '.join(said)})"
+    return f"{line} (was {', '.join(said)})" if said else line
 
 
 def _visible_states(node: Node) -> frozenset[str]:

@@ -23,13 +23,18 @@ def one_cell(cells: Sequence[Node]) -> list[Node]:
     return list({(cell.name, cell.value): cell for cell in cells if cell.name or cell.value}.values())
 
 
-def words_in(nodes: Sequence[Node]) -> str:
-    """What can be read in some nodes, nothing twice in a row, without what is hidden and what hangs off in a menu."""
+def words_in(nodes: Sequence[Node], *, typed: bool = True) -> str:
+    """What can be read in some nodes, nothing twice in a row, without what is hidden and what hangs off in a menu.
+
+    Without what is ``typed`` into fields it can be the name of what they are in: that stays while somebody types.
+    """
     words: list[str] = []
     stack = list(nodes)[::-1]
     while stack:
         node = stack.pop()
         if "offscreen" in node.states or node.role in ("menu", "menuitem"):
+            continue
+        if not typed and "editable" in node.states:
             continue
         said = " ".join((node.name or node.value or "").split())
         if said and words[-1:] != [said]:

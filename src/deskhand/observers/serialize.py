@@ -32,6 +32,7 @@ _SPEAKING: Final = frozenset({"img", "cell", "caption", "paragraph"})
 _WHOLE: Final = frozenset("button menuitem menuitemcheckbox menuitemradio".split())
 """Roles whose name says all that the text inside them says (but for a shortcut)."""
 _LISTS: Final = frozenset("list listbox table grid tree treegrid".split())
+_CELLS: Final = frozenset("cell rowheader columnheader".split())
 _SEQUENCES: Final = frozenset(
     "listitem option row treeitem cell gridcell menuitem tab link text button article checkbox radio img".split()
 )
@@ -137,12 +138,31 @@ def _lines(roots: Sequence[Node], detail: bool) -> Iterator[_Line]:
         inside = [each for each in item.children if not repeats(each, item)]
         children = _children(inside, item.name)
         text = f"- {describe(item, detail=detail)}"
+        if item.role == "row" and item.source == "page" and not detail:
+            cells, children = _cells(children)
+            text += f": {cells}" if cells else ""
         if not children and (hidden := _hidden_items(item)):
             text += f" ({hidden} items)"
         yield _Line(depth, text, item)
         if (more := _out_of_sight(item)) is not None:
             stack.append((depth + 1, more))
         stack.extend((depth + 1, child) for child in reversed(children))
+
+
+def _cells(children: Sequence[Node | str]) -> tuple[str, list[Node | str]]:
+    """What the cells of a table on a page say, in one line, and what is in them besides: that can be acted on."""
+    said: list[str] = []
+    rest: list[Node | str] = []
+    for each in children:
+        if isinstance(each, str) or each.role not in _CELLS:
+            rest.append(each)
+        elif not each.children:
+            said.append(quote(each.name or each.value or "", _NAME_CHARS))
+        elif each.name:
+            rest.append(each)
+        else:
+            rest.extend(_children(each.children, ""))
+    return " | ".join(said), rest
 
 
 def _out_of_sight(node: Node) -> str | None:

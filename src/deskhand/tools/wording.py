@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from deskhand.messages import BatchReport, Json, Settled, StepReport, Target
 from deskhand.observers.node import quote
 
 _ROUTES: Final = {
-    "element": "by the element's action",
+    "element": "by its action",
     "pointer": "by pointer",
     "keyboard": "by keyboard",
     "page": "in the page",
@@ -87,9 +89,35 @@ def batch_text(report: BatchReport) -> str:
     lines = [step_line(each) for each in report.steps]
     if report.stopped:
         lines.append(f"Stopped: {report.stopped}")
-    if report.after is not None and report.after.text:
-        lines.append(report.after.text)
+    if report.after is not None and (after := _unsaid(report.after.text, report.steps)):
+        lines.append(after)
     return "\n".join(lines)
+
+
+def _unsaid(after: str, steps: Sequence[StepReport]) -> str:
+    """What changed, without the lines that say of a step's target only what the step's own line says already."""
+    said = [beginning for step in steps if (beginning := _outcome(step))]
+    if not said:
+        return after
+    return "\n".join(line for line in after.split("\n") if not any(each.fullmatch(line) for each in said))
+
+
+def _outcome(step: StepReport) -> re.Pattern[str] | None:
+    """The line of a difference that tells no more than a step that was read back: what its target holds, or is, now."""
+    target, text = step.target, step.step.get("text") or step.step.get("option")
+    if step.effect != "done" or target is None or not target.ref:
+        return None
+    head = rf"~ {re.escape(target_words(target))}(?: focused)?"
+    kind = step.step["kind"]
+    if kind in ("fill", "select") and isinstance(text, str) and _brief(text) == text:
+        return re.compile(
+            rf"{head}: {re.escape(quote(text, 400))}(?: \(was (?:value \"[^()]*\"|no value)(?:, not focused)?\))?"
+        )
+    if kind == "toggle":
+        return re.compile(
+            rf"{head}(?: checked| pressed| selected)? \(was (?:not )?(?:checked|pressed|selected)\)"
+        )
+    return None
 
 
 def _effect(report: StepReport) -> str:
