@@ -18,7 +18,7 @@ from deskhand.observers.selector import parse_selector, selector_for
 from deskhand.observers.serialize import is_hidden, is_wrapper, render, repeats
 from trees import forests
 
-steady = settings(derandomize=True, deadline=None, max_examples=200)
+steady = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 @st.composite

@@ -73,7 +73,8 @@ async def ledger() -> AsyncIterator[Ledger]:
 
 def runs(test: Any) -> Any:
     """Two runs with the quick tests, twenty with the long ones."""
-    return pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])(test)
+    many = pytest.param(20, marks=[pytest.mark.long, pytest.mark.timeout(600)])
+    return pytest.mark.parametrize("times", [2, many])(test)
 
 
 def refused(report: BatchReport) -> str:

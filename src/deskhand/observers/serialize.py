@@ -156,9 +156,9 @@ def _cells(children: Sequence[Node | str]) -> tuple[str, list[Node | str]]:
     for each in children:
         if isinstance(each, str) or each.role not in _CELLS:
             rest.append(each)
-        elif not each.children:
+        elif not each.children and each.states <= {"offscreen"}:
             said.append(quote(each.name or each.value or "", _NAME_CHARS))
-        elif each.name:
+        elif each.name or not each.children:
             rest.append(each)
         else:
             rest.extend(_children(each.children, ""))
