@@ -74,7 +74,7 @@ class Thinking:
         if not computing or work.pid is None:
             return False
         if work.idle_share < _RESTING and self._cpu.runnable(work.pid):
-            return True  # at it just now, or waiting for its turn on a crowded machine
+            return True  # at it just now, waiting for its turn on a crowded machine, or for its files
         return self._share(work, now) > 1.25 * work.idle_share + BUSY_SHARE
 
     def end(self, work: Work, now: float) -> None:
@@ -127,8 +127,8 @@ class CpuMeter:
         return used
 
     def runnable(self, pid: int) -> bool:
-        """Whether the main thread of one of these processes runs or waits for a processor at this moment."""
-        return any(_state(member) == b"R" for member in self._tree(pid))
+        """Whether the main thread of one of these processes runs, or waits for a processor or a disk, just now."""
+        return any(_state(member) in (b"R", b"D") for member in self._tree(pid))
 
     def _tree(self, pid: int) -> tuple[int, ...]:
         now = time.monotonic()
