@@ -30,6 +30,12 @@ FINE: Final = 960
 COARSE: Final = 0.75
 """A larger picture is searched at this scale: lines of 11 px type are still found, in half the time."""
 
+_LEAST: Final = 96
+"""Pixels that a searched picture has at least, by repeating its edge."""
+
+_SMALLEST: Final = 6
+"""Pixels, with the ground around it, below which nothing is a letter."""
+
 _LOW: Final = 120
 """Pixel rows that one thread searches: less is not worth dividing."""
 
@@ -76,6 +82,13 @@ class RapidEngine:
 
     def _detect(self, picture: Pixels) -> list[Rect]:
         import cv2
+        import numpy as np
+
+        height, width = picture.shape[:2]
+        # The model's grid is 32 pixels wide: a narrower picture would come to nothing.
+        missing = max(0, _LEAST - height), max(0, _LEAST - width)
+        if any(missing):
+            picture = np.pad(picture, ((0, missing[0]), (0, missing[1]), (0, 0)), mode="edge")
 
         scale = 1.0 if max(picture.shape[:2]) <= FINE else COARSE
         image = (
@@ -86,7 +99,6 @@ class RapidEngine:
         found = self._ocr(image, use_det=True, use_cls=False, use_rec=False)
         if found.boxes is None:
             return []
-        height, width = picture.shape[:2]
         lines: list[Rect] = []
         for box in found.boxes:
             (left, top), (right, bottom) = box.min(axis=0) / scale, box.max(axis=0) / scale
@@ -107,6 +119,8 @@ class RapidEngine:
     def _recognise(self, line: Pixels) -> tuple[str, float]:
         import numpy as np
 
+        if min(line.shape[:2]) < _SMALLEST:
+            return "", 0.0
         found = self._ocr(np.ascontiguousarray(line), use_det=False, use_cls=False, use_rec=True)
         if not found.txts:
             return "", 0.0
