@@ -144,7 +144,8 @@ class Assessor:
             result=self._result,
             evidence=tuple(evidence),
         )
-        return doubts(claim, self._witness, await scene_of(self._desk), self._since)
+        now = await scene_of(self._desk)
+        return await asyncio.to_thread(doubts, claim, self._witness, now, self._since)
 
     async def _judge(self) -> Judgement:
         """A second look by a model that knows nothing of the child. Its cost counts; it is no step of the child's."""

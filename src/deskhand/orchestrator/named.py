@@ -23,6 +23,9 @@ _FIELDS: Final = frozenset(
     "textbox searchbox combobox checkbox radio switch spinbutton slider option".split()
 )
 _SIGNS: Final = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
+_LOOKED_AROUND: Final = 20
+"""Elements of the evidence whose surroundings are read."""
+
 _ROWS: Final = frozenset("row listitem treeitem article".split())
 _DERIVED: Final = re.compile(
     r"(?i)\b(totals?|sum|subtotal|balance|count|results?|remaining|average|how (many|much)|summe|gesamt\w*|saldo"
@@ -85,7 +88,9 @@ def left_out(claim: Claim, witness: Witness, now: Scene, matched: Sequence[Node]
     }
     news = [" ".join(each[1:]) for each in fresh if each[0] != "textbox"]
     parts = [act.words() for act in done] + list(claim.evidence) + [_text(node) for node in matched] + news
-    parts += [around(node, now.roots) for node in matched] + list(now.titles) + _titles(witness)
+    parts += (
+        [around(node, now.roots) for node in matched[:_LOOKED_AROUND]] + list(now.titles) + _titles(witness)
+    )
     haystack = comparable(" ".join(parts))
     joined = re.sub(r"\s", "", "".join(_entered(act) for act in done))
     missing = [
@@ -178,12 +183,13 @@ def other_than_named(wanted: str, about: str, roots: Sequence[Node]) -> Iterator
 
 def unread(claim: Claim, witness: Witness, now: Scene) -> list[str]:
     """Numbers of the result that were on no screen, and what should follow from the acts and was there before them."""
-    shown = texts(now.roots) + " " + " ".join(now.titles)
-    shown += " ".join(texts(act.before.roots) for act in witness.acts if act.before is not None)
-    known = set(re.findall(r"\d+", shown)) | set(re.findall(r"\d+", comparable(claim.wanted)))
-    loose = [number for number in re.findall(r"\d+", claim.result) if number not in known]
+    loose = set(re.findall(r"\d+", claim.result)) - set(re.findall(r"\d+", comparable(claim.wanted)))
+    loose -= set(re.findall(r"\d+", f"{texts(now.roots)} {' '.join(now.titles)}"))
+    for act in witness.acts:
+        if loose and act.before is not None:
+            loose -= set(re.findall(r"\d+", texts(act.before.roots)))
     if loose:
-        return [f"the result says {loose[0]}, which was nowhere to be seen"]
+        return [f"the result says {sorted(loose)[0]}, which was nowhere to be seen"]
     return _stale(claim, witness, now)
 
 
