@@ -136,7 +136,7 @@ PAIRS: dict[str, Pair] = {
         goal="Rename the album to Summer in Oslo",
         html="""<title>Album</title><h1 id=h>Album 12</h1><label>Album name <input id=n value="Album 12"></label>
         <button onclick="go()">Rename</button><script>function go() { $('h').textContent = $('n').value;
-        if (broken) { const line = say('Renaming failed', 'alert'); later(() => line.remove(), 900) } else say('Album renamed') }</script>""",
+        if (broken) { const line = say('Renaming failed', 'alert'); later(() => line.remove(), 1500) } else say('Album renamed') }</script>""",
         steps=[fill("textbox[name='Album name']", "Summer in Oslo"), button("Rename")],
         result="The album is now called Summer in Oslo.",
         evidence=("Album renamed",),

@@ -22,7 +22,7 @@ SOON = (
     "a switch that springs back",
     "a dialog that is about its twin",
     "a total that is stale",
-    "a message that does not stay",
+    "a number that is cut down",
 )
 """The pairs that run with every change."""
 
