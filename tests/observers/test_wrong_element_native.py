@@ -5,6 +5,7 @@ The app (GTK 3 and GTK 4) writes down what was really pressed. Each change is me
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -26,6 +27,16 @@ async def ledger(request: pytest.FixtureRequest) -> AsyncIterator[Fickle]:
         app = await Fickle.start(desk, request.param)
         yield app
         app.close()
+
+
+async def test_of_ten_thousand_rows_those_in_sight_are_read_in_time(ledger: Fickle) -> None:
+    started = time.monotonic()
+    text = (await ledger.desk.observe()).text
+    assert time.monotonic() - started < 3.0
+    assert '"File 3' in text
+    assert "more" in text
+    assert "out of sight; query to narrow, or scroll" in text
+    assert text.count("File ") < 60
 
 
 def runs(test: Any) -> Any:

@@ -17,7 +17,7 @@ from deskhand.observers.atspi import (
     NotAnswering,
     states_of,
 )
-from deskhand.observers.details import look_closely
+from deskhand.observers.details import LISTS, look_closely
 from deskhand.observers.ghosts import banish_ghosts
 from deskhand.observers.node import clean_name
 from deskhand.observers.raw import App, Harvest, Raw, ask_all, ask_each
@@ -147,7 +147,7 @@ def _number(raws: dict[str, Raw]) -> None:
 
 async def _children(bus: Bus, reading: Harvest, path: str) -> None:
     raw = reading.raws[path]
-    if raw.count < 0:  # GTK 3 does not say for tables, which may have any number of cells
+    if raw.count < 0 and raw.role in LISTS:  # GTK 3 does not say; it may be any number of cells
         raw.count = int(await bus.get(Handle(reading.app.bus, path), "Accessible", "ChildCount"))
     if raw.count > FAMILY and len(raw.children) < raw.count:
         wanted, alike = await in_sight(bus, reading, raw)
