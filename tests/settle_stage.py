@@ -11,7 +11,7 @@ from deskhand.tools.settle import Settler
 from painter import Painter
 
 QUIET = SettleSettings().quiet
-SLACK = 1.0  # seconds by which a crowded test machine may be late
+SLACK = 2.0  # seconds by which a crowded test machine may be late
 EARLY = 0.1  # seconds by which a painter on such a machine may tell of a paint after it was seen
 
 

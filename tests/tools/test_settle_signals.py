@@ -52,6 +52,7 @@ FADES = "out.textContent = 'done'; out.className = 'shown'"
 """Something is shown by an animation that does not begin at once."""
 
 
+@pytest.mark.long  # on a crowded machine the page begins later than an app has time to react
 @pytest.mark.parametrize("work", [BUILDS, FADES])
 async def test_a_page_that_builds_or_animates_out_of_sight_is_waited_for(
     desk: Desk, page: Callable[[str, str], str], work: str
