@@ -26,7 +26,7 @@ ACT_MS: Final = 2_000
 DO_S: Final = 5.0
 """Seconds for a whole act: what an element that hangs in the page's own handlers costs."""
 
-ANEW_S: Final = 1.5
+ANEW_S: Final = 2.5
 """Seconds, from its being read, in which an element that is drawn anew all the time is tried to be caught."""
 
 _TAKEN: Final = """(e, text) => {
