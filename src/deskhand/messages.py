@@ -74,8 +74,8 @@ class Node:
     ``role`` is ARIA's (``window`` and ``application`` included). ``states`` holds what is true of it, from: checked,
     mixed, selected, disabled, expanded, collapsed, focused, busy, modal, pressed, editable, readonly, required,
     invalid, password, multiline, offscreen, active. ``rect`` is in screen pixels, None when it is not on the screen
-    or was not asked for. ``value`` is None when there is none; a password's is never read. ``hint`` is a word of ours on
-    what it takes (``date, YYYY-MM-DD``). ``handle`` is the observer's own key to find it again and is never shown;
+    or was not asked for. ``value`` is None when there is none; a password's is never read. ``hint`` is a word of ours
+    on what it takes (``date, YYYY-MM-DD``). ``handle`` is the observer's own key to find it again and is never shown;
     ``ref`` is set once a ref table has shown it.
     """
 
