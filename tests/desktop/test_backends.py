@@ -111,7 +111,7 @@ def test_a_double_click_is_one_and_two_clicks_are_none(desk: Desktop, pad: Pad) 
     desk.input.click(CENTER, count=2)
     times = [event.time for event in pad.events() if getattr(event, "detail", 0) == 1]
     assert len(times) == 4
-    assert 0 < times[2] - times[0] < 400
+    assert 0 < times[2] - times[0] < 500
     desk.input.click(CENTER)
     later = [event.time for event in pad.events() if getattr(event, "detail", 0) == 1]
     assert later[0] - times[2] >= 450
@@ -198,8 +198,11 @@ def test_what_is_written_to_the_clipboard_is_read(desk: Desktop) -> None:
 
 
 def test_changes_are_told_where_they_are_and_only_once(desk: Desktop) -> None:
-    desk.changes.collect()
-    assert not desk.changes.wait(0.05)
+    for _ in range(20):  # what an earlier test closed may go only now
+        desk.changes.collect()
+        if not desk.changes.wait(0.2):
+            break
+    assert desk.changes.collect() == ()
     made = Pad(desk.display, desk.client_env["XAUTHORITY"])
     try:
         assert desk.changes.wait(5)

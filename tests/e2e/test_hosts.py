@@ -130,7 +130,7 @@ def test_codex_as_the_host_hands_a_task_over(
         f'[model_providers.here]\nname = "here"\nbase_url = "{wire.url}/v1"\n'
         f'env_key = "OPENAI_API_KEY"\nwire_api = "responses"\n'
         f'[mcp_servers.computer]\ncommand = "computer"\nargs = ["mcp"]\ntool_timeout_sec = 900\n'
-        f'default_tools_approval_mode = "approve"\n'
+        f'default_tools_approval_mode = "approve"\nstartup_timeout_sec = 60\nrequired = true\n'
         f'env = {{ DESKHAND_HOME = "{deskhand_home}", DESKHAND_MODEL = "embedded" }}\n'
     )
 
@@ -147,6 +147,7 @@ def test_codex_as_the_host_hands_a_task_over(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr + done.stdout
     assert "It is 408." in done.stdout
+    assert TaskStore(deskhand_home).names(), _answer_of(wire)[-800:]
     assert the_task(deskhand_home) == DONE
 
 

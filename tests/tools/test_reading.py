@@ -38,6 +38,7 @@ def phrases(roots: tuple[Node, ...]) -> dict[str, Node]:
     return {node.name: node for node in walk(roots) if node.source == "text" and node.role == "text"}
 
 
+@pytest.mark.long
 async def test_a_window_without_a_tree_is_read_and_worked_by_its_text(desk: Desk, home: Path) -> None:
     pressed = await ledger(desk, home)
     seen = await desk.observe()

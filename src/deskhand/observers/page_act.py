@@ -278,10 +278,18 @@ async def _act(browser: Browser, node: Node, what: str, do: Doing, at_once: Doin
     while True:
         caught = False
         try:
-            async with browser.held(node, anew=anew) as (page, element), translated(what):
+            async with browser.held(node, anew=anew) as (page, element):
                 caught = True
-                async with asyncio.timeout(DO_S):
-                    return await (at_once if anew and at_once else do)(page, element)
+                try:
+                    async with translated(what), asyncio.timeout(DO_S):
+                        return await (at_once if anew and at_once else do)(page, element)
+                except TargetError as error:
+                    if error.effect in (
+                        "not_supported",
+                        "covered",
+                    ):  # said, too, of what went in the middle of it
+                        await _refuse_gone(element)
+                    raise
         except TargetError as error:
             # What cannot be caught at once is gone, and not drawn anew.
             if error.effect != "stale_ref" or time.monotonic() > deadline or (anew and not caught):
@@ -295,7 +303,9 @@ def _named(node: Node) -> str:
 
 async def _refuse_gone(element: ElementHandle) -> None:
     """TargetError ``stale_ref`` when the page has put another element in its place by now."""
-    if not await element.evaluate("e => e.isConnected"):
+    async with translated("ask whether it is there"), asyncio.timeout(DO_S):
+        there = await element.evaluate("e => e.isConnected")
+    if not there:
         raise TargetError("stale_ref", "the page has drawn it anew; look again")
 
 
