@@ -174,7 +174,9 @@ async def typing(runs: int) -> dict[str, Runs]:
                     assert report.steps[0].effect == "done", report.steps[0]
 
                 async def xdotool(text: str) -> None:
-                    await asyncio.to_thread(subprocess.run, ["xdotool", "type", "--", text], env=env, check=True)
+                    await asyncio.to_thread(
+                        subprocess.run, ["xdotool", "type", "--", text], env=env, check=True
+                    )
 
                 async def cua(text: str) -> None:
                     await asyncio.to_thread(driver.call, "type_text", {"text": text, "scope": "desktop"})
