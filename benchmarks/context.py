@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from child_stage import act, child_on, finish, outcome_of  # noqa: E402
-from deskhand.messages import Limits  # noqa: E402
 from deskhand.orchestrator.models import make_model  # noqa: E402
+from deskhand.terms import Limits  # noqa: E402
 from deskhand.tools.fake import Element, World, open_fake_desk  # noqa: E402
 from provider_cache import Cache, Counted  # noqa: E402
 from wire import Request, Wire  # noqa: E402

@@ -46,8 +46,9 @@ from rivals.scenarios import (  # noqa: E402  # noqa: E402
 from deskhand.config import SettleSettings, load_settings  # noqa: E402
 from deskhand.desktop.composed import X11Desktop  # noqa: E402
 from deskhand.desktop.x11 import XConnection, read_cookie  # noqa: E402
-from deskhand.messages import Point, Private, Settled  # noqa: E402
+from deskhand.messages import Point, Settled  # noqa: E402
 from deskhand.observers.page import Browser  # noqa: E402
+from deskhand.terms import Private  # noqa: E402
 from deskhand.tools.desk import open_desktop  # noqa: E402
 from deskhand.tools.settle import Settler  # noqa: E402
 from painter import Painter  # noqa: E402

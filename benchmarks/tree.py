@@ -44,11 +44,12 @@ from rivals.plain_walk import PlainWalk  # noqa: E402
 
 from deskhand.desktop.windows import XWindows  # noqa: E402
 from deskhand.errors import TargetError  # noqa: E402
-from deskhand.messages import Json, Private, WindowInfo  # noqa: E402
+from deskhand.messages import Json, WindowInfo  # noqa: E402
 from deskhand.observers.atspi import Bus  # noqa: E402
 from deskhand.observers.harvest import harvest  # noqa: E402
 from deskhand.observers.native import NativeTree  # noqa: E402
 from deskhand.observers.node import clean_name, walk  # noqa: E402
+from deskhand.terms import Private  # noqa: E402
 from deskhand.tools.desk import Desk, open_desktop  # noqa: E402
 
 XA11Y = "xa11y==0.15.4"

@@ -20,7 +20,7 @@ from deskhand.audit.chain import ZERO, seal
 from deskhand.audit.log import AuditLog
 from deskhand.audit.store import TaskStore
 from deskhand.audit.verify import verify_log
-from deskhand.messages import Private
+from deskhand.terms import Private
 
 COMMANDS = "task audit-log list stop transcript export record doctor demo mcp".split()
 

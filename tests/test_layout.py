@@ -25,7 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "prompts": set(),
     "orchestrator": {"prompts", "tools", "observers", "desktop", "audit"},
 }
-SHARED = {"errors", "messages", "config"}
+SHARED = {"errors", "messages", "terms", "config"}
 DOORS = {
     "",
     "cli",

@@ -22,7 +22,7 @@ from mcp_types import ElicitResult
 from deskhand import mcp_server
 from deskhand.audit.log import AuditLog
 from deskhand.audit.store import TaskStore
-from deskhand.messages import Limits, Policy, Private
+from deskhand.terms import Limits, Policy, Private
 from test_cli import STATUS
 
 Mode = Literal["legacy", "auto"]

@@ -13,7 +13,7 @@ from typing import Any
 from deskhand.audit.log import AuditLog
 from deskhand.audit.read import read_events
 from deskhand.errors import StopTask
-from deskhand.messages import Image, Json, Limits, Model, Policy, StepReport
+from deskhand.messages import Image, Json, Model, StepReport
 from deskhand.observers.node import text_of, walk
 from deskhand.orchestrator.assess import Assessor, scene_of
 from deskhand.orchestrator.brief import Brief, PolicyBrief
@@ -25,6 +25,7 @@ from deskhand.orchestrator.models.scripted import ScriptedModel
 from deskhand.orchestrator.record import Record
 from deskhand.orchestrator.result import Outcome
 from deskhand.orchestrator.witness import Scene, Witness
+from deskhand.terms import Limits, Policy
 from deskhand.tools.arguments import Finish
 from deskhand.tools.desk import Desk, open_desktop
 from deskhand.tools.toolbox import Toolbox

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from deskhand.errors import StopTask as StopTask
     from deskhand.errors import TargetError as TargetError
     from deskhand.errors import ToolError as ToolError
-    from deskhand.messages import Limits as Limits
     from deskhand.messages import Model as Model
-    from deskhand.messages import Policy as Policy
-    from deskhand.messages import Private as Private
     from deskhand.orchestrator.brief import TaskStatus as TaskStatus
     from deskhand.orchestrator.recipes import Recipe as Recipe
     from deskhand.orchestrator.recipes import load_recipe as load_recipe
@@ -37,6 +34,9 @@ if TYPE_CHECKING:
     from deskhand.orchestrator.replay import run_recipe as run_recipe
     from deskhand.orchestrator.task import acomputer_task as acomputer_task
     from deskhand.orchestrator.task import computer_task as computer_task
+    from deskhand.terms import Limits as Limits
+    from deskhand.terms import Policy as Policy
+    from deskhand.terms import Private as Private
     from deskhand.tools.desk import open_desktop as open_desktop
     from deskhand.tools.desk import open_desktop_sync as open_desktop_sync
 
@@ -49,7 +49,8 @@ _HOMES = {
     "deskhand.orchestrator.replay": ("replay_task", "run_recipe"),
     "deskhand.tools.desk": ("open_desktop", "open_desktop_sync"),
     "deskhand.desktop.base": ("Desktop",),
-    "deskhand.messages": ("Limits", "Model", "Policy", "Private"),
+    "deskhand.messages": ("Model",),
+    "deskhand.terms": ("Limits", "Policy", "Private"),
     "deskhand.errors": (
         "DeskhandError",
         "MissingPart",

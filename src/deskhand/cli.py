@@ -185,9 +185,9 @@ def task(
     Exit status: 0 success, 1 failure, 2 usage, 3 clarification needed, 4 timeout, 130 cancelled.
     """
     from deskhand.audit.live import TaskView
-    from deskhand.messages import Limits, Policy, Private
     from deskhand.orchestrator.order import prepare
     from deskhand.orchestrator.task import Cancel
+    from deskhand.terms import Limits, Policy, Private
 
     if goal is None and resume is None:
         _fail("task needs a GOAL (or --resume CONV)")

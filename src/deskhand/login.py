@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 
 from deskhand.audit.review import Row
-from deskhand.messages import Json, Private
+from deskhand.messages import Json
+from deskhand.terms import Private
 from deskhand.tools.desk import Desk, open_desktop
 from deskhand.watch import Hand, WatchServer
 

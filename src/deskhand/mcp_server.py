@@ -25,8 +25,9 @@ from deskhand.audit.store import TaskStore
 from deskhand.config import data_home
 from deskhand.errors import DeskhandError, Reason, Status
 from deskhand.mcp_http import address, is_loopback, serve_http
-from deskhand.messages import Json, Limits, Policy, Private
+from deskhand.messages import Json
 from deskhand.orchestrator.task import acomputer_task
+from deskhand.terms import Limits, Policy, Private
 
 TOKEN_VARIABLE = "DESKHAND_MCP_TOKEN"
 

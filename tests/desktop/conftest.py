@@ -13,7 +13,7 @@ import pytest
 from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend
 from deskhand.desktop.composed import X11Desktop
-from deskhand.messages import Private
+from deskhand.terms import Private
 from desktop_world import Bare, bare_display
 from pad import Pad
 

@@ -14,7 +14,7 @@ from deskhand.desktop import browser, parts, sandbox
 from deskhand.desktop.composed import X11Desktop
 from deskhand.desktop.leash import marked
 from deskhand.errors import MissingPart
-from deskhand.messages import Private
+from deskhand.terms import Private
 from desktop_world import ended, processes_of, window
 
 PAGE = (

@@ -14,7 +14,7 @@ from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend, sandbox
 from deskhand.desktop.composed import X11Desktop
 from deskhand.errors import DesktopError
-from deskhand.messages import Private
+from deskhand.terms import Private
 from desktop_world import ask_bus, directory_of, run
 
 CONNECT = """

@@ -23,7 +23,7 @@ sys.path.insert(0, sys.argv[3])
 from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend
 from deskhand.desktop.processes import become_subreaper, descendants
-from deskhand.messages import Private
+from deskhand.terms import Private
 from desktop_world import directory_of, running, window
 
 async def main():

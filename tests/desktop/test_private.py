@@ -18,7 +18,7 @@ from deskhand.desktop.recording import duration_of
 from deskhand.desktop.sweep import lock_path, socket_path
 from deskhand.desktop.x11 import XConnection
 from deskhand.errors import DesktopError, MissingPart
-from deskhand.messages import Private
+from deskhand.terms import Private
 from desktop_world import ask_bus, directory_of, ended, processes_of, run, window
 
 

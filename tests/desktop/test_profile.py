@@ -11,7 +11,7 @@ from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend
 from deskhand.desktop.profile import list_profiles, remove_profile
 from deskhand.errors import DesktopError
-from deskhand.messages import Private
+from deskhand.terms import Private
 from desktop_world import run
 
 Opener = Callable[..., object]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.messages import Node, Private
+from deskhand.messages import Node
 from deskhand.observers.node import walk
+from deskhand.terms import Private
 from deskhand.tools.desk import Desk, open_desktop
 
 APP = Path(__file__).parents[1] / "apps" / "places.py"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from deskhand.messages import Private, Results, Words
+from deskhand.messages import Results, Words
 from deskhand.orchestrator.models.embedded import EmbeddedModel
+from deskhand.terms import Private
 from deskhand.tools.desk import Desk, open_desktop
 from deskhand.tools.toolbox import Toolbox
 

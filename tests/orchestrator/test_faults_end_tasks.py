@@ -12,11 +12,12 @@ import pytest
 
 from child_stage import act, child_on, finish, outcome_of
 from deskhand.audit.read import read_events
-from deskhand.messages import Json, Limits
+from deskhand.messages import Json
 from deskhand.orchestrator.loop import QUIET_TURNS
 from deskhand.orchestrator.models import transport
 from deskhand.orchestrator.result import Outcome
 from deskhand.orchestrator.stuck import STOP_AT
+from deskhand.terms import Limits
 from deskhand.tools.desk import Desk
 from deskhand.tools.fake import Element, World, open_fake_desk
 from model_helpers import Make

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from deskhand.errors import StopTask
-from deskhand.messages import Limits, Usage
+from deskhand.messages import Usage
 from deskhand.orchestrator.limits import Meter
+from deskhand.terms import Limits
 
 
 class Clock:

@@ -14,7 +14,7 @@ import pytest
 
 from desk_helpers import all_done, effects
 from deskhand.errors import TargetError
-from deskhand.messages import Private
+from deskhand.terms import Private
 from deskhand.tools.desk import Desk, open_desktop
 from deskhand.tools.entry import paste
 from deskhand.tools.wording import batch_text

@@ -14,7 +14,8 @@ import pytest
 
 from desk_helpers import all_done, effects, steps
 from deskhand.errors import TargetError
-from deskhand.messages import Json, Private, Rect
+from deskhand.messages import Json, Rect
+from deskhand.terms import Private
 from deskhand.tools.desk import Desk, open_desktop, open_desktop_sync
 from deskhand.tools.wording import batch_text
 

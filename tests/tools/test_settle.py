@@ -23,7 +23,7 @@ from settle_stage import EARLY, QUIET, SLACK, Stage
 @pytest.fixture(scope="module")
 def screen() -> Iterator[X11Desktop]:
     """A private desktop with a width that is no multiple of anything."""
-    from deskhand.messages import Private
+    from deskhand.terms import Private
 
     opened = asyncio.run(
         open_desktop_backend(Private(size=(1366, 768)), settings=load_settings(), environ=os.environ)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from deskhand.messages import Policy, ToolCall, ToolResult
+from deskhand.messages import ToolCall, ToolResult
+from deskhand.terms import Policy
 from deskhand.tools.arguments import Ask, Finish
 from deskhand.tools.fake import Element, World, open_fake_desk
 from deskhand.tools.toolbox import Toolbox, all_specs, parse_arguments

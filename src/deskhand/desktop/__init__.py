@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from deskhand.config import Settings
     from deskhand.desktop.base import Desktop
-    from deskhand.messages import Private
+    from deskhand.terms import Private
 
 
 async def open_desktop_backend(
@@ -29,7 +29,7 @@ async def open_desktop_backend(
         if settings.backend == "portable":
             return await open_portable(display, environ=environ)
         return await open_attached(display, settings=settings, environ=environ)
-    from deskhand.messages import Private
+    from deskhand.terms import Private
 
     if computer == "private":
         computer = Private()

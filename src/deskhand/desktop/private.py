@@ -23,7 +23,7 @@ from deskhand.desktop.profile import ProfileLock, lock_profile
 from deskhand.desktop.sandbox import RUN, Sandbox, Share, parse_shares
 from deskhand.desktop.sweep import sweep
 from deskhand.errors import DesktopError, MissingPart
-from deskhand.messages import Private
+from deskhand.terms import Private
 
 _NO_STRUCTURE = "apps cannot be read as structure, only as pictures: {}"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from deskhand.config import Settings, data_home
 from deskhand.errors import DesktopError
-from deskhand.messages import PROFILE_NAME, Private
+from deskhand.terms import PROFILE_NAME, Private
 
 
 @dataclass(slots=True)

@@ -20,7 +20,8 @@ from deskhand.desktop import open_desktop_backend, self_check_window
 from deskhand.desktop.base import Desktop
 from deskhand.desktop.portable import PortableDesktop
 from deskhand.errors import DeskhandError
-from deskhand.messages import Point, Private, Rect
+from deskhand.messages import Point, Rect
+from deskhand.terms import Private
 
 SHOWN_IN: Final = 15.0
 REACTS_IN: Final = 5.0

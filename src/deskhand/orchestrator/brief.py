@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, TypedDict
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from deskhand.errors import Reason, Status
-from deskhand.messages import Json, Limits, Private
+from deskhand.messages import Json
+from deskhand.terms import Limits, Private
 
 WIRE_VERSION = 1
 

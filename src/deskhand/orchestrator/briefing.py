@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from deskhand.desktop.apps import installed
 from deskhand.desktop.base import Desktop
 from deskhand.desktop.sandbox import HOME
-from deskhand.messages import Private
 from deskhand.orchestrator.brief import Brief
+from deskhand.terms import Private
 
 LISTED_APPS = 40
 """Application names that a brief lists at most."""

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from deskhand.errors import StopTask
-from deskhand.messages import Limits, Usage
+from deskhand.messages import Usage
+from deskhand.terms import Limits
 
 WARN_AT = 0.75
 """The share of a limit at which the child is told, once for each limit."""

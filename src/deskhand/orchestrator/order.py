@@ -17,13 +17,14 @@ from typing import Any
 from deskhand.audit.store import TaskStore
 from deskhand.config import data_home, load_settings
 from deskhand.errors import MissingPart
-from deskhand.messages import Json, Limits, Model, Policy, Private
+from deskhand.messages import Json, Model
 from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.callbacks import Callbacks
 from deskhand.orchestrator.control import NotRunning, send
 from deskhand.orchestrator.elsewhere import KEYS, Elsewhere
 from deskhand.orchestrator.models import default_spec, installed_agents, parse_spec, require_agent
+from deskhand.terms import Limits, Policy, Private
 
 PROVIDER_PARTS = {
     "anthropic": "anthropic",

@@ -10,22 +10,12 @@ from typing import Any
 
 from deskhand.audit.store import TaskStore
 from deskhand.config import data_home, load_settings
-from deskhand.messages import (
-    Json,
-    Model,
-    Policy,
-    Private,
-    Results,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    Transcript,
-    Turn,
-)
+from deskhand.messages import Json, Model, Results, ToolCall, ToolResult, ToolSpec, Transcript, Turn
 from deskhand.orchestrator.brief import TaskStatus
 from deskhand.orchestrator.models import make_model
 from deskhand.orchestrator.recipes import Recipe, recipe_of
 from deskhand.orchestrator.task import computer_task
+from deskhand.terms import Policy, Private
 from deskhand.tools.actions import MAX_STEPS
 
 # A line of `find`: role, name in quotes, ref and states, and after a colon the value in quotes.

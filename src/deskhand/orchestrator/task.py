@@ -9,13 +9,14 @@ from contextlib import suppress
 from typing import Any
 
 from deskhand.config import data_home
-from deskhand.messages import Json, Limits, Model, Policy, Private
+from deskhand.messages import Json, Model
 from deskhand.orchestrator.brief import TaskStatus
 from deskhand.orchestrator.collect import collect
 from deskhand.orchestrator.follow import Cancel, Follower
 from deskhand.orchestrator.order import Order, prepare
 from deskhand.orchestrator.peers import open_peer
 from deskhand.orchestrator.result import running_status
+from deskhand.terms import Limits, Policy, Private
 
 __all__ = ["Cancel", "acomputer_task", "computer_task", "follow_order", "prepare", "run_order"]
 

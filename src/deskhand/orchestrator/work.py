@@ -14,7 +14,7 @@ from deskhand.audit.log import AuditLog
 from deskhand.audit.store import TaskStore
 from deskhand.config import load_settings
 from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
-from deskhand.messages import Image, Json, Model, Policy, Private, StepReport
+from deskhand.messages import Image, Json, Model, StepReport
 from deskhand.orchestrator.assess import JUDGED, Assessor, OpenModel, scene_of
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
@@ -31,6 +31,7 @@ from deskhand.orchestrator.record import Record, load_transcript, write_private
 from deskhand.orchestrator.result import Outcome, Receipt, last_steps, make_status
 from deskhand.orchestrator.verify import schema_problem
 from deskhand.orchestrator.witness import Scene, Witness
+from deskhand.terms import Policy, Private
 from deskhand.tools.desk import Desk
 from deskhand.tools.toolbox import Toolbox
 from deskhand.tools.workspace import Gate as AskBefore

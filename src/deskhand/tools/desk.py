@@ -17,19 +17,9 @@ from deskhand.config import Settings, load_settings
 from deskhand.desktop import open_desktop_backend
 from deskhand.desktop.base import Desktop, Recorder
 from deskhand.errors import DeskhandError, InvalidStep, TargetError
-from deskhand.messages import (
-    BatchReport,
-    Image,
-    Json,
-    Node,
-    Observation,
-    Point,
-    Private,
-    Rect,
-    StepReport,
-    WindowInfo,
-)
+from deskhand.messages import BatchReport, Image, Json, Node, Observation, Point, Rect, StepReport, WindowInfo
 from deskhand.observers.selector import parse_selector
+from deskhand.terms import Private
 from deskhand.tools import evidence as proofs
 from deskhand.tools.batch import Batch
 from deskhand.tools.pictures import Pictures

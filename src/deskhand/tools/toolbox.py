@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from deskhand.errors import InvalidStep, TargetError, ToolError
-from deskhand.messages import BatchReport, Policy, Rect, ToolCall, ToolResult, ToolSpec
+from deskhand.messages import BatchReport, Rect, ToolCall, ToolResult, ToolSpec
+from deskhand.terms import Policy
 from deskhand.tools.arguments import Act, Ask, Find, Finish, Observe, WaitFor, schema_of
 from deskhand.tools.explain import explain, short
 from deskhand.tools.schema import act_schema, kinds_table
