@@ -26,21 +26,22 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator": {"prompts", "tools", "observers", "desktop", "audit"},
 }
 SHARED = {"errors", "messages", "terms", "config"}
+CLI = {"cli", "cli_base", "cli_logs", "cli_machine", "cli_people", "cli_recipes", "cli_task"}
 DOORS = {
     "",
-    "cli",
     "mcp_server",
     "demo",
     "doctor",
     "gptme_tool",
     "login",
     "watch",
+    *CLI,
 }  # "" is the package's own __init__
 
 # Where a backend or a provider is chosen by name, a first-party import may stand inside a function.
 CHOICES = {
     "__init__.py",
-    "cli.py",
+    *(f"{name}.py" for name in CLI),
     "demo.py",
     "desktop/__init__.py",
     "desktop/base.py",
