@@ -14,8 +14,8 @@ from deskhand.audit.log import AuditLog
 from deskhand.audit.store import TaskStore
 from deskhand.config import load_settings
 from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
-from deskhand.messages import Image, Json, Model, StepReport
-from deskhand.orchestrator.assess import JUDGED, Assessor, OpenModel, scene_of
+from deskhand.messages import Image, Json, StepReport
+from deskhand.orchestrator.assess import Assessor, scene_of
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.children import child_class
@@ -25,10 +25,9 @@ from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.link import CallerGone, Link
 from deskhand.orchestrator.loop import Child
-from deskhand.orchestrator.models import make_model, parse_spec
-from deskhand.orchestrator.models.caller import CallerModel
 from deskhand.orchestrator.record import Record, load_transcript, write_private
 from deskhand.orchestrator.result import Outcome, Receipt, last_steps, make_status
+from deskhand.orchestrator.thinkers import Thinkers
 from deskhand.orchestrator.verify import schema_problem
 from deskhand.orchestrator.witness import Scene, Witness
 from deskhand.terms import Policy, Private
@@ -71,7 +70,7 @@ class Work:
         self.stopped: tuple[Reason, str] | None = None
         self.over = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._model: Model | None = None
+        self._thinkers = Thinkers(self.link, self.settings, lambda: self.meter.remaining())
         self._child: Child | None = None
         self._running: asyncio.Task[Outcome] | None = None
         self._outcome: Outcome | None = None
@@ -175,7 +174,7 @@ class Work:
                 self.model_name = self._child.model.name
             await self.report(self._outcome)
             if self._outcome.reason not in RESUMABLE:
-                await self.close_model()  # a program of its own must not think on
+                await self._thinkers.close()  # a program of its own must not think on
         finally:
             self.over.set()
             watcher.cancel()
@@ -191,7 +190,7 @@ class Work:
 
     async def close(self) -> None:
         """End the model and the log."""
-        await self.close_model()
+        await self._thinkers.close()
         self.record.close()
 
     def event(self, event: Json) -> None:
@@ -267,22 +266,14 @@ class Work:
     async def make_child(self, desk: Desk) -> Child:
         """The child of this conversation: a new one, the one that asked, or one that remembers by its transcript."""
         brief = self.brief
-        if self._model is None or brief.model == "caller":
-            await self.close_model()
-            if brief.model == "caller":
-                self._model = CallerModel(self.link, brief.model_name)
-            else:
-                self._model = await asyncio.to_thread(
-                    make_model, brief.model, self.settings, timeout=lambda: self.meter.remaining()
-                )
-        assert self._model is not None
-        self.model_name = self._model.name
+        model = await self._thinkers.for_child(brief)
+        self.model_name = model.name
         transcript = self._child.transcript if self._child is not None else None
         if transcript is None and brief.answer is not None:
             transcript = load_transcript(self.directory)
         self._child = child_class(brief.model)(
             brief,
-            model=self._model,
+            model=model,
             hand=desk,
             tools=Toolbox(desk, Policy(**brief.policy.model_dump(exclude={"confirm"}))),
             meter=self.meter,
@@ -308,36 +299,9 @@ class Work:
             witness=self._witness,
             meter=self.meter,
             record=self.record,
-            open_model=self.second_model(),
+            open_model=self._thinkers.for_second_look(self.brief),
             check_output=self.check_output if self.brief.output is not None else None,
         )
-
-    def second_model(self) -> OpenModel | None:
-        """How to get the model of a second look; None where there is none, and the rules alone decide."""
-        spec = self.settings.verify_model or self.brief.model
-        if spec == "caller":
-            if self.brief.model_name.startswith("scripted"):
-                return None
-
-            async def callers() -> Model:
-                return CallerModel(self.link, self.brief.model_name)
-
-            return callers
-        if self.settings.verify_model is None and parse_spec(spec)[0] not in JUDGED:
-            return None
-
-        async def opened() -> Model:
-            return await asyncio.to_thread(
-                make_model, spec, self.settings, timeout=lambda: self.meter.remaining()
-            )
-
-        return opened
-
-    async def close_model(self) -> None:
-        if close := getattr(self._model, "aclose", None):
-            with suppress(Exception):
-                await close()
-        self._model = None
 
     def tell_desktop(self, desk: Desk, seconds: float) -> None:
         backend = desk.desktop
