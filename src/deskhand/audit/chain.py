@@ -30,14 +30,18 @@ class Line:
     torn: tuple[int, str] | None = None
 
 
+def encode(event: dict[str, Any]) -> bytes:
+    """An event as the log spells it, without LF: the same bytes for the same event, ``hash`` and all, anywhere."""
+    return json.dumps(event, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
 def seal(event: dict[str, Any], prev: str) -> tuple[bytes, str]:
     """The line of ``event`` (JSON-ready, without the last two keys), LF included, and its hash.
 
     The hash is SHA-256 over the line's bytes before ``,"hash":``, so that a verifier compares bytes and never parsed
     values.
     """
-    body = json.dumps({**event, "prev": prev}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    hashed = body[:-1].encode("ascii")
+    hashed = encode({**event, "prev": prev})[:-1]
     digest = hashlib.sha256(hashed).hexdigest()
     return hashed + _HASH_KEY + b'"' + digest.encode("ascii") + b'"}\n', digest
 

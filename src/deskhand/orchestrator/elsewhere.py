@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from deskhand.audit.chain import encode
 from deskhand.audit.log import FILE_NAME
 from deskhand.messages import Json
 from deskhand.orchestrator.brief import Brief, TaskStatus
@@ -80,10 +81,9 @@ class Mirror:
 
     def event(self, event: Json) -> None:
         """Append an event as it was written there, byte for byte."""
-        line = json.dumps(event, ensure_ascii=True, allow_nan=False, separators=(",", ":")) + "\n"
         descriptor = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.write(descriptor, line.encode("ascii"))
+            os.write(descriptor, encode(event) + b"\n")
         finally:
             os.close(descriptor)
 
