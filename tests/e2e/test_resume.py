@@ -127,3 +127,13 @@ def test_nothing_of_a_lease_outlives_a_killed_worker(scripted: Script, watch: Wa
     below = descendants(worker.pid)
     os.kill(worker.pid, signal.SIGKILL)
     assert left_alive({worker, *below}, 2) == []
+
+
+def test_a_background_task_that_asks_is_collected_with_its_question(scripted: Script, watch: Watch) -> None:
+    started = computer_task("write the word", 60, scripted([LAUNCH, ASK, WRITE, WRITTEN]), background=True)
+    assert started["status"] == "running"
+    asked = computer_task(None, 30, resume=started["conversation"])
+    assert (asked["status"], asked["result"]) == ("clarification_needed", "Which word?"), asked
+    assert computer_task(None, 30, resume=started["conversation"])["result"] == "Which word?"
+    done = computer_task("blue", 60, resume=started["conversation"], on_event=watch)
+    assert done["status"] == "success", done

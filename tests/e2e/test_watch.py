@@ -229,6 +229,23 @@ def test_without_the_token_nothing_answers(wire: Wire, watch: Watch) -> None:
         assert played.done.result(60)["reason"] == "stopped_by_person"
 
 
+def test_who_watched_a_task_is_not_there_for_the_next_one_on_its_desktop(wire: Wire, watch: Watch) -> None:
+    end = {"calls": [{"name": "finish", "input": {"result": "no", "status": "failure", "reason": "gave_up"}}]}
+    ask = {"calls": [{"name": "ask", "input": {"question": "Which word?"}}]}
+    first = Played(wire, watch, [end, ask], computer=Private(keep=30))
+    first.wait_for(lambda: first.asked == 1)
+    with served(first.conversation) as server:
+        first.go()
+        ended = first.done.result(60)
+        first.go()
+        second = computer_task("go on", 30, "openai-chat:any", computer=ended["conversation"])
+        assert server.watched.ended.wait(20)
+    assert (second["status"], second["reason"]) == ("clarification_needed", "question"), second
+    assert second["seconds"] < 20
+    third = computer_task(None, 5, resume=second["conversation"])
+    assert third["reason"] == "question"
+
+
 def test_a_person_signs_in_by_hand_and_later_tasks_find_the_login(browser: Any, scripted: Script) -> None:
     with login_site.served() as site:
         command = [sys.executable, "-m", "deskhand.cli", "login", "shop", "--url", site.url]

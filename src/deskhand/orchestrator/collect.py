@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+from contextlib import suppress
 from pathlib import Path
 
 from deskhand.audit.store import TaskStore
@@ -18,13 +18,9 @@ def collect(home: Path, conversation: str, timeout: float) -> TaskStatus:
     ``running`` when it still runs then. ValueError when there is no such conversation.
     """
     directory = TaskStore(home).find(conversation)
-    deadline = time.monotonic() + timeout
-    while True:
-        try:
-            if not _wait_for_end(directory, deadline - time.monotonic()):
-                return running_status(directory, directory.name)
-        except NotRunning:
-            break
+    with suppress(NotRunning):
+        if not _wait_for_end(directory, timeout):
+            return running_status(directory, directory.name)
     path = directory / "result.json"
     if path.is_file():
         status: TaskStatus = json.loads(path.read_text("utf-8"))
@@ -33,7 +29,7 @@ def collect(home: Path, conversation: str, timeout: float) -> TaskStatus:
 
 
 def _wait_for_end(directory: Path, left: float) -> bool:
-    """Hold a connection to the worker until it closes; False when ``left`` seconds have passed first."""
+    """Hold a connection to the worker until the task has ended; False when ``left`` seconds have passed first."""
     if left <= 0:
         return False
     with connect(directory) as sock:

@@ -84,6 +84,9 @@ class ControlServer:
     ) -> None:
         self._directory, self._answer, self._take, self._watched = directory, answer, take, watched
         self._server: asyncio.Server | None = None
+        self._watching: set[asyncio.StreamWriter] = set()
+        self._waiting: set[asyncio.StreamWriter] = set()
+        self._resting = False
 
     async def start(self) -> None:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
@@ -101,15 +104,8 @@ class ControlServer:
         try:
             async with asyncio.timeout(5):
                 command = json.loads(await reader.readline())
-            if isinstance(command, dict) and command.get("command") == "wait":
-                await reader.read()  # until the other end leaves, or this process does
-                return
-            if isinstance(command, dict) and command.get("command") == "watch":
-                self._watched(1)
-                try:
-                    await reader.read()
-                finally:
-                    self._watched(-1)
+            if isinstance(command, dict) and command.get("command") in ("wait", "watch"):
+                await self._stay(reader, writer, watches=command["command"] == "watch")
                 return
             async with asyncio.timeout(5):
                 reply = self._answer(command) if isinstance(command, dict) else {"error": "not a JSON object"}
@@ -122,8 +118,34 @@ class ControlServer:
         finally:
             writer.close()
 
+    async def _stay(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, watches: bool
+    ) -> None:
+        """Keep a connection that only waits: until the other end leaves, or this task is left for another one."""
+        if self._resting and not watches:
+            return
+        staying = self._watching if watches else self._waiting
+        staying.add(writer)
+        if watches:
+            self._watched(1)
+        try:
+            await reader.read()
+        finally:
+            staying.discard(writer)
+            if watches:
+                self._watched(-1)
+
+    def rest(self, resting: bool) -> None:
+        """Whether the task has ended and only its desktop is kept: nobody waits for its end any more then."""
+        self._resting = resting
+        for writer in self._waiting if resting else ():
+            writer.close()
+
     def close(self) -> None:
+        """Listen no more, and let go of who waits here."""
         if self._server is not None:
             self._server.close()
+        for writer in self._watching | self._waiting:
+            writer.close()
         with suppress(FileNotFoundError):
             (self._directory / NAME).unlink()

@@ -57,12 +57,15 @@ class Host:
         """Do the task, and those that follow while the desktop is kept. Everything made is gone when this returns."""
         work = self._work = Work(brief, self)
         following = asyncio.create_task(work.link.follow(reader, writer))
-        control = ControlServer(work.directory, self.command, self.take, self.watched)
+        control = ControlServer(work.directory, self.command, self.take, work.watched)
         try:
             await control.start()
             while True:
                 await work.run()
-                taken = await self.wait_for_next(work.lease())
+                lease = work.lease()
+                control.rest(lease > 0)
+                taken = await self.wait_for_next(lease)
+                control.rest(False)
                 if taken is None:
                     return
                 if taken.brief.conversation == work.brief.conversation:
@@ -71,7 +74,7 @@ class Host:
                     await work.close()
                     control.close()
                     work = self._work = Work(taken.brief, self)
-                    control = ControlServer(work.directory, self.command, self.take, self.watched)
+                    control = ControlServer(work.directory, self.command, self.take, work.watched)
                     await control.start()
                 following = asyncio.create_task(work.link.follow(taken.reader, taken.writer))
                 following.add_done_callback(taken.release)
@@ -146,11 +149,6 @@ class Host:
                     "error": f"unknown command {other!r}; known are stop, status, pause, take_over, go_on, answer, "
                     "take, wait and watch",
                 }
-
-    def watched(self, more: int) -> None:
-        """Somebody began (1) or ceased (-1) to watch."""
-        if self._work is not None:
-            self._work.watched(more)
 
     async def take(self, command: Json, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Go on with the task, or a new one, for whoever is at the other end of this connection."""
