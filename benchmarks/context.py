@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from child_stage import act, child_on, finish, outcome_of  # noqa: E402
 from deskhand.orchestrator.models import make_model  # noqa: E402
 from deskhand.terms import Limits  # noqa: E402
-from deskhand.tools.fake import Element, World, open_fake_desk  # noqa: E402
+from fake_desk import Element, World, open_fake_desk  # noqa: E402
 from provider_cache import Cache, Counted  # noqa: E402
 from wire import Request, Wire  # noqa: E402
 

@@ -35,6 +35,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from rivals.scenarios import (  # noqa: E402  # noqa: E402
     NOTHING,
     SCENARIOS,
+    WAITED,
     Outcome,
     Said,
     Scenario,
@@ -233,7 +234,7 @@ class Side:
             await self._rest(scenario)
         outcome = await self._act(scenario)
         if scenario.then == "wait":
-            outcome.then = await asyncio.to_thread(self.engine.wait, 4.0)
+            outcome.then = await asyncio.to_thread(self.engine.wait, WAITED)
         await self._rest(scenario)
         if scenario.then == "wait after":
             outcome.then = await asyncio.to_thread(self.engine.wait, 2.0)

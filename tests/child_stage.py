@@ -12,11 +12,11 @@ from deskhand.audit.log import AuditLog
 from deskhand.errors import ModelError, StopTask
 from deskhand.messages import Json, Model
 from deskhand.orchestrator.brief import Brief
+from deskhand.orchestrator.ending import reason_of
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.loop import Child
 from deskhand.orchestrator.record import Record
 from deskhand.orchestrator.result import Outcome
-from deskhand.orchestrator.work import reason_of
 from deskhand.terms import Limits, Policy
 from deskhand.tools.desk import Desk
 from deskhand.tools.toolbox import Toolbox

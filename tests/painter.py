@@ -19,7 +19,7 @@ from itertools import count, cycle
 from typing import Any
 
 WIDTH, HEIGHT = 800, 560
-WHITE, BLACK, BLUE, GREEN, RED = 0xFFFFFF, 0x000000, 0x2060C0, 0x20A040, 0xC02020
+WHITE, BLACK, BLUE, GREEN, RED, ORANGE = 0xFFFFFF, 0x000000, 0x2060C0, 0x20A040, 0xC02020, 0xE08020
 
 Script = Iterator[float]
 """Yields the seconds until it is to go on."""
@@ -300,7 +300,7 @@ def repaint(canvas: Canvas, _arg: float) -> Script:
 
 
 def _colors_cycle() -> Iterator[int]:
-    return cycle((BLUE, GREEN, RED, BLACK))
+    return cycle((BLUE, GREEN, RED, ORANGE))  # none is what lies beneath: the wallpaper is black
 
 
 _colors = _colors_cycle()

@@ -16,6 +16,9 @@ NOTHING = 0.5
 ENDLESS = 2.0
 """Seconds within which an act beside endless motion, or that starts one, has to return to be right."""
 
+WAITED = 4.0
+"""Seconds that an act's change is waited for, where a scenario says so."""
+
 
 @dataclass(kw_only=True)
 class Outcome:
@@ -80,6 +83,11 @@ def late_is_waited_for(o: Outcome) -> bool:
 def late_opens_the_next(o: Outcome) -> bool:
     """The late change is told with the next act's result."""
     return at_rest(o) or (o.then is not None and o.then.told_late)
+
+
+def waits_on(o: Outcome) -> bool:
+    """Waiting for a change does not take for one what has moved all the time."""
+    return o.then is not None and o.then.said == "none" and o.then.waited >= WAITED - 0.1
 
 
 def let_go(o: Outcome) -> bool:
@@ -148,14 +156,27 @@ SCENARIOS = (
         then="wait after",
         rest=0.1,
     ),
+    *(
+        Scenario(
+            name=f"reacts after {delay} s; next act tells",
+            right=late_opens_the_next,
+            click=f"box:{delay}",
+            then="act after",
+            rest=0.1,
+        )
+        for delay in (0.6, 1.0, 2.0)
+    ),
     Scenario(
-        name="reacts after 0.6 s; next act tells",
+        name="two phases, no sign for 1.5 s; next act tells",
         right=late_opens_the_next,
-        click="box:0.6",
+        click="two_phases:1.5",
         then="act after",
         rest=0.1,
     ),
     Scenario(name="caret, click without effect", right=without_effect, background="caret", learn=2.5),
+    Scenario(
+        name="caret, waiting for a change", right=waits_on, background="caret", learn=2.5, then="wait"
+    ),
     Scenario(
         name="caret and distant spinner, box",
         right=beside_motion,

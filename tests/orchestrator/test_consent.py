@@ -11,8 +11,8 @@ from deskhand.orchestrator.brief import Brief, PolicyBrief
 from deskhand.orchestrator.consent import Gate
 from deskhand.orchestrator.place import Place
 from deskhand.orchestrator.witness import Scene, Witness
-from deskhand.tools.fake import World, open_fake_desk
 from deskhand.tools.toolbox import Toolbox
+from fake_desk import World, open_fake_desk
 
 PASSWORD = Node(role="textbox", name="Password", states=frozenset({"password"}))
 

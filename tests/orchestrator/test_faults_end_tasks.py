@@ -19,7 +19,7 @@ from deskhand.orchestrator.result import Outcome
 from deskhand.orchestrator.stuck import STOP_AT
 from deskhand.terms import Limits
 from deskhand.tools.desk import Desk
-from deskhand.tools.fake import Element, World, open_fake_desk
+from fake_desk import Element, World, open_fake_desk
 from model_helpers import Make
 from wire import Request, Wire
 

@@ -25,8 +25,8 @@ from deskhand.messages import (
     Words,
 )
 from deskhand.orchestrator.models.native import chord
-from deskhand.tools.fake import Element, World, open_fake_desk
 from deskhand.tools.plan import parse_steps
+from fake_desk import Element, World, open_fake_desk
 from model_helpers import BRIEF, RULES, TOOL, Make, images_in, picture
 from wire import Wire
 

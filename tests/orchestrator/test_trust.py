@@ -14,7 +14,7 @@ from deskhand.orchestrator.named import Claim
 from deskhand.orchestrator.untrusted import CLOSE, envelope
 from deskhand.orchestrator.weigh import doubts
 from deskhand.orchestrator.witness import Act, Scene, Witness
-from deskhand.tools.fake import Element, World, open_fake_desk
+from fake_desk import Element, World, open_fake_desk
 
 Effect = Callable[[World], None]
 CITY: list[Any] = [{"kind": "fill", "target": "textbox[name='City']", "text": "Rome"}]

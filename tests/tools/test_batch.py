@@ -9,8 +9,8 @@ import pytest
 
 from deskhand.errors import InvalidStep, TargetError
 from deskhand.messages import Image, Json, Node, Point, StepReport, Target
-from deskhand.tools.fake import Element, World, open_fake_desk
 from deskhand.tools.wording import batch_text
+from fake_desk import Element, World, open_fake_desk
 
 
 def form(**more: Any) -> World:

@@ -10,8 +10,8 @@ import pytest
 from deskhand.messages import ToolCall, ToolResult
 from deskhand.terms import Policy
 from deskhand.tools.arguments import Ask, Finish
-from deskhand.tools.fake import Element, World, open_fake_desk
 from deskhand.tools.toolbox import Toolbox, all_specs, parse_arguments
+from fake_desk import Element, World, open_fake_desk
 
 
 def world() -> World:

@@ -12,18 +12,17 @@ from typing import Final, Literal
 from deskhand.desktop.base import Desktop, Frame
 from deskhand.errors import TargetError, ToolError
 from deskhand.messages import Image, Node, Observation, Rect, WindowInfo
-from deskhand.observers import ocr
+from deskhand.observers import ocr, telling
 from deskhand.observers.atspi import Handle
-from deskhand.observers.diff import diff
 from deskhand.observers.look import Look, find_again, has_tree, shows_page
 from deskhand.observers.look_text import TextReader
 from deskhand.observers.native import NativeTree
-from deskhand.observers.node import comparable, flatten, quote, spellings, walk
+from deskhand.observers.node import comparable, quote
 from deskhand.observers.page import Browser
 from deskhand.observers.refs import TITLED, RefTable
 from deskhand.observers.screen import picture
 from deskhand.observers.selector import parse_selector
-from deskhand.observers.serialize import LIMIT_CHARS, describe, is_hidden, render
+from deskhand.observers.serialize import describe, render
 from deskhand.observers.text import ASKED, UNASKED, TextHandle, TextSense, with_unread
 
 LISTED: Final = 50
@@ -31,8 +30,6 @@ LISTED: Final = 50
 
 QUICK: Final = 0.1
 """Seconds of reading that are no burden to an app: one that answers for longer looks as if it was at work."""
-
-_WINDOWS_NAMED: Final = 20
 
 _BARE: Final = (
     "This window has no elements: its text was read off the picture. A text is a place to click at, not a control; "
@@ -111,7 +108,7 @@ class Eyes:
         if query:
             self._browser.ask_for(query)
         look = await self._look(bare=not text)
-        shown = look.active if window is None else _named(window, look.windows)
+        shown = look.active if window is None else telling.named(window, look.windows)
         if shown is not None:
             look = self._kept(
                 await self._reader.with_text(
@@ -127,13 +124,13 @@ class Eyes:
         texts = tuple(root for root in roots if root.source == "text")
         unseen = any(_identity(root) not in self._seen for root in texts)
         if query is not None or role is not None:
-            body = _listed(look.roots, query, role, limit=limit or LISTED, offset=offset, detail=detail)
+            body = telling.matching(
+                look.roots, query, role, limit=limit or LISTED, offset=offset, detail=detail
+            )
         else:
             # Of a window that has nothing but bare frames, those are not told: the windows have been named.
             told = texts if text or kind == "screen" else roots
-            body = _page_of_lines(
-                render(told, detail=detail, limit_chars=_chars(limit, offset)), limit, offset
-            )
+            body = telling.in_lines(told, limit=limit, offset=offset, detail=detail)
             self._remember(told if text else roots)
         image = None
         if screenshot or region is not None or (kind == "screen" and not text and (unseen or not body)):
@@ -145,7 +142,7 @@ class Eyes:
             )
         elif kind == "screen":
             head.append(_BARE if texts else "This window has no elements that can be read: use the picture.")
-        self._told_windows = _windows_line(look.windows)
+        self._told_windows = telling.windows(look.windows)
         said = "\n".join([*head, body] if body else head)
         return self._observation(said, look, image, kind, whole=query is None and role is None)
 
@@ -165,7 +162,7 @@ class Eyes:
         roots = look.of(look.active, self._browser)
         kind = self._kind(look.active, roots)
         lines: list[str] = []
-        if (windows := _windows_line(look.windows)) != self._told_windows:
+        if (windows := telling.windows(look.windows)) != self._told_windows:
             lines.append(windows)
             self._told_windows = windows
         lines.extend(f"Note: {note}" for note in look.notes)
@@ -178,7 +175,7 @@ class Eyes:
             key = _identity(root)
             if key in self._seen:
                 root = with_unread(self._seen[key], root)
-                changed = _difference(self._seen[key], root)
+                changed = telling.difference(self._seen[key], root)
                 body.append(changed)
                 read = read or (root.source == "text" and bool(changed))
             elif key in active:
@@ -231,10 +228,12 @@ class Eyes:
         now = find_again(was, roots)
         what = f"{ref} ({was.role} {quote(was.name, 80)})"
         if now is None:
-            raise TargetError("stale_ref", f"{what} is gone: {_instead(was, roots)}")
+            raise TargetError("stale_ref", f"{what} is gone: {telling.instead(was, roots)}")
         renamed = comparable(now.name) != comparable(was.name) and was.role not in TITLED
         if now.role != was.role or renamed:
-            raise TargetError("stale_ref", f"{what} has become {describe(now)}: {_instead(was, roots)}")
+            raise TargetError(
+                "stale_ref", f"{what} has become {describe(now)}: {telling.instead(was, roots)}"
+            )
         if now.ref != ref and (row := self._refs.row(ref)) != self._refs.row(now.ref):
             raise TargetError(
                 "stale_ref",
@@ -296,10 +295,9 @@ class Eyes:
         roots = self._refs.show(await self._reader.page(url))
         title = f"Page read: {quote(roots[0].name, 120)} {roots[0].url} (not open in a tab)"
         if query is not None or role is not None:
-            body = _listed(roots, query, role, limit=limit or LISTED, offset=offset, detail=detail)
+            body = telling.matching(roots, query, role, limit=limit or LISTED, offset=offset, detail=detail)
         else:
-            shown = render(roots, detail=detail, limit_chars=_chars(limit, offset))
-            body = _page_of_lines(shown, limit, offset)
+            body = telling.in_lines(roots, limit=limit, offset=offset, detail=detail)
         return Observation(
             text=f"{title}\n{body}",
             whole=True,
@@ -315,21 +313,13 @@ class Eyes:
         return "native" if has_tree(roots) or window is None else "screen"
 
     def _told(self, look: Look) -> list[str]:
-        return [_windows_line(look.windows), *(f"Note: {note}" for note in look.notes)]
+        return [telling.windows(look.windows), *(f"Note: {note}" for note in look.notes)]
 
     async def _page_line(self, look: Look, kind: str) -> list[str]:
         if kind != "page":
             return []
         page = next(root for root in look.roots if root.source == "page")
-        line = f"Page: {quote(page.name, 120)} {quote(page.url, 300)}"
-        tabs = await self._browser.tabs(look.windows)
-        if len(tabs) > 1:
-            listed = ", ".join(
-                f"{tab.number} {quote(tab.title, 60)}{' (this one)' if tab.active else ''}"
-                for tab in tabs[:20]
-            )
-            line += f"; tabs: {listed}"
-        return [line]
+        return [telling.page(page, await self._browser.tabs(look.windows))]
 
     def _remember(self, roots: Sequence[Node]) -> None:
         for root in roots:
@@ -365,45 +355,6 @@ class Eyes:
         )
 
 
-def _listed(
-    roots: Sequence[Node], query: str | None, role: str | None, *, limit: int, offset: int, detail: bool
-) -> str:
-    """The elements that a query means, one a line, each with up to three named ancestors."""
-    flat = flatten(roots)
-    words = comparable(query or "")
-    roles = (spellings(role) or frozenset({role})) if role else None
-    found = [
-        index
-        for index, node in enumerate(flat.nodes)
-        if (roles is None or node.role in roles)
-        and (node.name or node.value or node.description or not words)
-        and words in comparable(f"{node.name} {node.value or ''} {node.description}")
-    ]
-    lines: list[str] = []
-    for index in found[offset : offset + limit]:
-        above = [flat.nodes[each] for each in flat.path(index) if flat.nodes[each].name][:3]
-        inside = " < ".join(f"{each.role} {quote(each.name, 40)}" for each in above)
-        place = f" (in {inside})" if inside else ""
-        lines.append(f"- {describe(flat.nodes[index], detail=detail)}{place}")
-    left = len(found) - offset - len(lines)
-    if left > 0:
-        lines.append(f"… {left} more of {len(found)}: narrow the query, or offset={offset + limit}")
-    return _bounded(lines) if lines else "nothing matches"
-
-
-def _instead(was: Node, roots: Sequence[Node]) -> str:
-    """What is called as an element was that is there no more, or that one has to look again."""
-    like = [
-        each
-        for each in walk(roots)
-        if each.role == was.role and comparable(each.name) == comparable(was.name) and not is_hidden(each)
-    ]
-    if not was.name or not like:
-        return "look at what is there now"
-    listed = ", ".join(describe(each) for each in like[:3])
-    return f"look again; called so now: {listed}{' …' if len(like) > 3 else ''}"
-
-
 def _silent(root: Node, look: Look) -> bool:
     """Whether a tree is missing only because it could not be read."""
     return (root.handle.pid if isinstance(root.handle, Handle) else 0) in look.silent
@@ -411,62 +362,6 @@ def _silent(root: Node, look: Look) -> bool:
 
 def _identity(root: Node) -> Hashable:
     return root.source, root.handle if root.handle is not None else root.name
-
-
-def _difference(old: Node, new: Node) -> str:
-    """The change in words, or the whole when that is shorter."""
-    changed = diff((old,), (new,))
-    if len(changed) < 400:
-        return changed
-    whole = render((new,))
-    return changed if len(changed) <= len(whole) else whole
-
-
-def _windows_line(windows: Sequence[WindowInfo]) -> str:
-    if not windows:
-        return "Windows: none"
-    named = [
-        f"{quote(w.title, 80)}{' (active)' if w.active else ''}{' (modal)' if w.modal else ''}"
-        for w in windows[:_WINDOWS_NAMED]
-    ]
-    more = f" and {len(windows) - _WINDOWS_NAMED} more" if len(windows) > _WINDOWS_NAMED else ""
-    return f"Windows: {', '.join(named)}{more}"
-
-
-def _named(title: str, windows: Sequence[WindowInfo]) -> WindowInfo:
-    wanted = comparable(title)
-    exact = [w for w in windows if comparable(w.title) == wanted]
-    found = exact or [w for w in windows if wanted in comparable(w.title) or wanted in comparable(w.app)]
-    if not found:
-        listed = ", ".join(quote(w.title, 60) for w in windows[:_WINDOWS_NAMED]) or "none"
-        raise TargetError("not_found", f"no window {quote(title, 80)}; there are: {listed}")
-    return found[0]
-
-
-def _chars(limit: int | None, offset: int) -> int:
-    """Characters to render: more when lines are skipped, as those do not count."""
-    return LIMIT_CHARS if not offset else LIMIT_CHARS + offset * 120
-
-
-def _page_of_lines(text: str, limit: int | None, offset: int) -> str:
-    lines = text.split("\n")
-    if limit is None and not offset:
-        return text
-    end = len(lines) if limit is None else offset + limit
-    rest = len(lines) - end
-    shown = lines[offset:end]
-    if rest > 0:
-        shown.append(f"… {rest} more lines: offset={end}")
-    return _bounded(shown)
-
-
-def _bounded(lines: Sequence[str]) -> str:
-    size = 0
-    for place, line in enumerate(lines):
-        size += len(line) + 1
-        if size > LIMIT_CHARS:
-            return "\n".join([*lines[:place], f"… {len(lines) - place} more lines: use limit and offset"])
-    return "\n".join(lines)
 
 
 def _same_pixels(one: Frame, other: Frame) -> bool:

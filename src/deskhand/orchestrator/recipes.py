@@ -15,8 +15,8 @@ from deskhand.audit.read import Event, read_events
 from deskhand.errors import DeskhandError
 from deskhand.messages import Json
 from deskhand.observers.selector import parse_selector
-from deskhand.tools.actions import is_ref
 from deskhand.tools.plan import parse_steps
+from deskhand.tools.step import is_ref
 
 FAILED = {"not_supported", "stale_ref", "ambiguous", "not_found", "busy", "denied", "covered", "skipped"}
 """Effects of steps that a replay leaves out: nothing had been done."""

@@ -16,7 +16,7 @@ from deskhand.orchestrator.models import make_model
 from deskhand.orchestrator.recipes import Recipe, recipe_of
 from deskhand.orchestrator.task import computer_task
 from deskhand.terms import Policy, Private
-from deskhand.tools.actions import MAX_STEPS
+from deskhand.tools.step import MAX_STEPS
 
 # A line of `find`: role, name in quotes, ref and states, and after a colon the value in quotes.
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'

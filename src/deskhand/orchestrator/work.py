@@ -13,20 +13,21 @@ from typing import Any, Protocol
 from deskhand.audit.log import AuditLog
 from deskhand.audit.store import TaskStore
 from deskhand.config import load_settings
-from deskhand.errors import DesktopError, MissingPart, ModelError, ModelRefused, Reason, StopTask
+from deskhand.errors import DesktopError, MissingPart, ModelError, Reason, StopTask
 from deskhand.messages import Image, Json, StepReport
 from deskhand.orchestrator.assess import Assessor, scene_of
 from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFrame
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.children import child_class
 from deskhand.orchestrator.consent import Gate
-from deskhand.orchestrator.hold import Hold
+from deskhand.orchestrator.ending import CLOSING, RESUMABLE, end_recording, last_look, reason_of, unfinished
 from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
-from deskhand.orchestrator.link import CallerGone, Link
+from deskhand.orchestrator.link import Link
 from deskhand.orchestrator.loop import Child
+from deskhand.orchestrator.people import People
 from deskhand.orchestrator.record import Record, load_transcript, write_private
-from deskhand.orchestrator.result import Outcome, Receipt, last_steps, make_status
+from deskhand.orchestrator.result import Outcome, Receipt, make_status
 from deskhand.orchestrator.thinkers import Thinkers
 from deskhand.orchestrator.verify import schema_problem
 from deskhand.orchestrator.witness import Scene, Witness
@@ -36,16 +37,10 @@ from deskhand.tools.toolbox import Toolbox
 from deskhand.tools.workspace import Gate as AskBefore
 from deskhand.tools.workspace import OnStep
 
-CLOSING = 0.5
-"""Seconds that the last picture and the recording's end may take together."""
-
 WATCH = 0.5
 """Seconds between two looks at whether the display is still there, while nothing else would notice."""
 
 MOVED = "(Resumed on a fresh desktop.)"
-
-RESUMABLE: tuple[Reason, ...] = ("question", "consent", "not_understood", "nobody_answered")
-"""Ends that wait for a person: the desktop is kept for the answer."""
 
 
 class DeskHolder(Protocol):
@@ -88,7 +83,7 @@ class Work:
                 started=brief.started,
             )
         )
-        self.hold = Hold(lambda: self.meter, self.record.log, self.send_clock)
+        self.people = People(self, self.link, self.record.log, self._witness)
         if not again:
             stored = brief.model_dump_json(exclude={"secrets": True, "started": True, "deadline": True})
             write_private(
@@ -116,30 +111,6 @@ class Work:
     def running(self) -> bool:
         return not self.over.is_set()
 
-    def watched(self, more: int) -> None:
-        """Somebody began (1) or ceased (-1) to watch. A task that is held and left alone ends after a while."""
-        self.link.watchers += more
-        if self.link.watchers == 0 and self.hold.state != "free":
-            self._loop.call_later(self.brief.limits.human_wait, self._end_if_left_alone)
-
-    def _end_if_left_alone(self) -> None:
-        if self.link.watchers == 0 and self.hold.state != "free":
-            self.stop("nobody_answered", "the task was paused, and nobody came back to it")
-
-    def person(self, name: str, command: Json) -> bool:
-        """What a person who watches does; False when it has no effect any more."""
-        match name:
-            case "pause":
-                self.hold.pause("watch page")
-            case "take_over":
-                self.hold.take_over("watch page")
-                self._witness.forget_before()
-            case "go_on":
-                self.hold.go_on("watch page")
-            case _:
-                return self.link.answer(int(command.get("id", 0)), command.get("value"))
-        return True
-
     def facts(self) -> Json:
         """What the control socket tells of this task."""
         return {
@@ -148,7 +119,7 @@ class Work:
             "remaining": round(self.meter.remaining(), 1),
             "model": self.model_name,
             "computer": self.computer,
-            "held": self.hold.state,
+            "held": self.people.hold.state,
             "asking": [{"id": number, **payload} for number, payload in self.link.asking.items()],
             "display": dict(self.desk.desktop.client_env) if self.desk is not None else None,
         }
@@ -231,7 +202,7 @@ class Work:
         """Open or take over the desktop, wake the model, and let the child work."""
         brief = self.brief
         pending = self.gate.pending if self._child is not None else ""
-        gate = self.gate = Gate(brief, self.link, self.record.log, self.meter, self.send_clock)
+        gate = self.gate = Gate(brief, self.link, self.record.log, self.meter, self.people.send_clock)
         if pending and brief.answer is not None:
             gate.settle(pending, brief.answer)
 
@@ -242,7 +213,7 @@ class Work:
         start = time.monotonic()
         async with asyncio.timeout(max(0.0, self.meter.remaining())):
             self.desk, fresh = await self._holder.desk_for(
-                brief, self.hold.gate(witness.gate(gate)), witness.on_step(on_step)
+                brief, self.people.hold.gate(witness.gate(gate)), witness.on_step(on_step)
             )
         if witness.first is None:
             witness.first = await self.scene()
@@ -278,7 +249,7 @@ class Work:
             tools=Toolbox(desk, Policy(**brief.policy.model_dump(exclude={"confirm"}))),
             meter=self.meter,
             record=self.record,
-            ask=self.ask,
+            ask=self.people.ask,
             agree=self.gate.agree,
             check_output=self.check_output if brief.output is not None else None,
             transcript=transcript,
@@ -320,52 +291,31 @@ class Work:
             return await running
         except asyncio.CancelledError:
             reason, why = self.stopped or ("stopped_by_caller", "the worker was ended")
-            return self.unfinished(reason, why)
+            return unfinished(reason, why, self.record)
         except StopTask as stop:
-            return self.unfinished(stop.reason, stop.result)
+            return unfinished(stop.reason, stop.result, self.record)
         except TimeoutError:
-            return self.unfinished("deadline", f"the time of {self.brief.timeout:g} s was used up")
+            return unfinished("deadline", f"the time of {self.brief.timeout:g} s was used up", self.record)
         except Exception as error:
             if self.meter.remaining() <= 0:
-                return self.unfinished("deadline", f"the time of {self.brief.timeout:g} s was used up")
+                return unfinished(
+                    "deadline", f"the time of {self.brief.timeout:g} s was used up", self.record
+                )
             self.record.error(error, "task")
             if self.desk is not None and not isinstance(error, ModelError) and not self.desk.desktop.alive():
-                return self.unfinished("desktop_error", "the display was lost")
+                return unfinished("desktop_error", "the display was lost", self.record)
             known = isinstance(error, DesktopError | MissingPart | ModelError)
-            return self.unfinished(
-                reason_of(error), str(error) if known else f"{type(error).__name__}: {error}"
+            return unfinished(
+                reason_of(error), str(error) if known else f"{type(error).__name__}: {error}", self.record
             )
 
     # --- what only the other side can answer ---------------------------------------------------------------------
-
-    async def ask(self, question: str) -> str | None:
-        """Put a question to the caller's side; None when nobody is there to answer."""
-        if not self.brief.answers and not self.link.watchers:
-            return None
-        self.meter.pause()
-        self.send_clock()
-        try:
-            async with asyncio.timeout(self.brief.limits.human_wait):
-                reply = await self.link.ask_person(
-                    "question", {"kind": "question", "question": question}, caller=self.brief.answers
-                )
-        except TimeoutError:
-            raise StopTask("nobody_answered", question) from None
-        except CallerGone:
-            return None
-        finally:
-            self.meter.resume()
-            self.send_clock()
-        return None if reply in (None, "", False) else str(reply)
 
     async def check_output(self, data: Any) -> str:
         assert self.brief.output is not None
         if wrong := schema_problem(self.brief.output, data):
             return wrong
         return str(await self.link.ask("output", {"data": data})) if self.brief.checks_output else ""
-
-    def send_clock(self) -> None:
-        self.link.send(ClockFrame(left=None if self.meter.paused else self.meter.remaining()))
 
     # --- watching ------------------------------------------------------------------------------------------------
 
@@ -392,16 +342,11 @@ class Work:
 
     # --- the end -------------------------------------------------------------------------------------------------
 
-    def unfinished(self, reason: Reason | None, why: str) -> Outcome:
-        if reason in RESUMABLE:
-            return Outcome(reason=reason, result=why)
-        words = last_steps(self.record.actions)
-        return Outcome(reason=reason, result=f"{why}. The last steps were: {words}" if words else why)
-
     async def report(self, outcome: Outcome) -> None:
         """The last picture, the end of the recording, the last line of the log, the status: in this order."""
         self.link.send(ClockFrame(left=2 * CLOSING, closing=True))
-        final = await self.last_look()
+        final = await last_look(self.desk, self.record, self.directory)
+        self.recording = await end_recording(self.desk, self.recording, self.record)
         receipt = Receipt(
             conversation=self.brief.conversation,
             logdir=self.directory,
@@ -431,35 +376,5 @@ class Work:
         await asyncio.sleep(0)  # lets what was put in line be sent
         await self.link.flush(0.5)
 
-    async def last_look(self) -> str | None:
-        """Keep the last picture and finish the recording, as far as they can be had in time."""
-        if self.desk is None:
-            return None
-        final: str | None = None
-        with suppress(Exception):
-            async with asyncio.timeout(CLOSING):
-                digest = self.record.store(await self.desk.screenshot())
-                final = str(self.directory / "images" / f"{digest}.png")
-        if self.recording is not None:
-            try:
-                async with asyncio.timeout(2 * CLOSING):
-                    await self.desk.stop_recording()
-            except Exception as error:
-                self.record.error(error, "recording")
-        if self.recording is not None and not Path(self.recording).is_file():
-            self.recording = None
-        return final
-
 
 _NOT_LOGGED = {"conversation", "agent_id", "logdir", "audit_hash"}
-
-_REASONS: tuple[tuple[type[Exception], Reason], ...] = (
-    (ModelRefused, "model_refused"),
-    (ModelError, "model_error"),
-    (CallerGone, "stopped_by_caller"),
-)
-
-
-def reason_of(error: Exception) -> Reason:
-    """The one table of how our errors end a task; what is not ours ends it as a fault of the desktop's side."""
-    return next((reason for kind, reason in _REASONS if isinstance(error, kind)), "desktop_error")

@@ -57,7 +57,7 @@ class Host:
         """Do the task, and those that follow while the desktop is kept. Everything made is gone when this returns."""
         work = self._work = Work(brief, self)
         following = asyncio.create_task(work.link.follow(reader, writer))
-        control = ControlServer(work.directory, self.command, self.take, work.watched)
+        control = ControlServer(work.directory, self.command, self.take, work.people.watched)
         try:
             await control.start()
             while True:
@@ -74,7 +74,7 @@ class Host:
                     await work.close()
                     control.close()
                     work = self._work = Work(taken.brief, self)
-                    control = ControlServer(work.directory, self.command, self.take, work.watched)
+                    control = ControlServer(work.directory, self.command, self.take, work.people.watched)
                     await control.start()
                 following = asyncio.create_task(work.link.follow(taken.reader, taken.writer))
                 following.add_done_callback(taken.release)
@@ -132,7 +132,7 @@ class Host:
             case "status":
                 return {"ok": True, "pid": os.getpid(), **(work.facts() if work is not None else {})}
             case "pause" | "take_over" | "go_on" | "answer" as name if work is not None and work.running:
-                return {"ok": work.person(name, command)}
+                return {"ok": work.people.does(name, command)}
             case "pause" | "take_over" | "go_on" | "answer":
                 return {"ok": False, "error": "the task is not running"}
             case "take" if self._next is None or self._next.done():

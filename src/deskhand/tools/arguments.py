@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from deskhand.messages import Json
-from deskhand.tools.actions import OnNoChange, Words
+from deskhand.tools.actions import OnNoChange
+from deskhand.tools.step import Words
 
 Pixels: TypeAlias = Annotated[int, Field(ge=-32768, le=32767)]
 

@@ -11,7 +11,7 @@ from deskhand.desktop.base import Frame
 from deskhand.errors import TargetError, ToolError
 from deskhand.messages import BatchReport, Image, Json, Settled, StepReport
 from deskhand.observers.selector import parse_selector
-from deskhand.tools.actions import MAX_REPEATS, Check, Click, Clipboard, Launch, Step, Wait, Window
+from deskhand.tools.actions import Check, Click, Clipboard, Launch, Step, Wait, Window
 from deskhand.tools.glance import refuse_changed
 from deskhand.tools.hands import consequence
 from deskhand.tools.outcome import Outcome, judge
@@ -19,6 +19,7 @@ from deskhand.tools.perform import perform
 from deskhand.tools.pictures import Pictures
 from deskhand.tools.plan import Plan
 from deskhand.tools.search import search
+from deskhand.tools.step import MAX_REPEATS
 from deskhand.tools.targets import Aim, failed, refuse_blocked, resolve
 from deskhand.tools.wording import step_words
 from deskhand.tools.workspace import FOLLOWS, Workspace, in_thread

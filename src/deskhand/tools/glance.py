@@ -12,8 +12,8 @@ from deskhand.observers import page_act
 from deskhand.observers.node import comparable, quote
 from deskhand.observers.refs import ROWS, row_words
 from deskhand.observers.serialize import describe
-from deskhand.tools.actions import AimedAt, Spot
 from deskhand.tools.plan import spot_image
+from deskhand.tools.step import AimedAt, Spot
 from deskhand.tools.targets import Aim, refuse_blocked
 from deskhand.tools.workspace import Workspace
 

@@ -13,22 +13,9 @@ from deskhand.desktop.keys import parse_keys
 from deskhand.errors import InvalidStep
 from deskhand.messages import Image, Json
 from deskhand.observers.selector import parse_selector
-from deskhand.tools.actions import (
-    MAX_STEPS,
-    MAX_STEPS_FROM_ONE_LOOK,
-    POINTER,
-    STEP_TYPES,
-    AimedAt,
-    Check,
-    Key,
-    OnNoChange,
-    Spot,
-    Step,
-    StepBase,
-    Wait,
-    is_ref,
-)
+from deskhand.tools.actions import STEP_TYPES, Check, Key, OnNoChange, Step, Wait
 from deskhand.tools.explain import explain, short
+from deskhand.tools.step import MAX_STEPS, MAX_STEPS_FROM_ONE_LOOK, POINTER, AimedAt, Spot, StepBase, is_ref
 
 _INSTEAD: Final = {
     "double_click": "click with count=2",

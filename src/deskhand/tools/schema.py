@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from deskhand.messages import Json
-from deskhand.tools.actions import MAX_STEPS, STEP_TYPES, StepBase
+from deskhand.tools.actions import STEP_TYPES
+from deskhand.tools.step import MAX_STEPS, StepBase
 
 _TARGET: Json = {
     "anyOf": [

@@ -13,9 +13,9 @@ from deskhand.messages import Node, Point, Rect, Target, WindowInfo
 from deskhand.observers.node import ancestors, quote
 from deskhand.observers.selector import Selector, parse_selector
 from deskhand.observers.serialize import describe
-from deskhand.tools.actions import POINTER, AimedAt, Spot, is_ref
 from deskhand.tools.plan import spot_image
 from deskhand.tools.search import READ_SECONDS
+from deskhand.tools.step import POINTER, AimedAt, Spot, is_ref
 from deskhand.tools.workspace import Workspace, in_thread
 
 TARGET_TIMEOUT: Final = 5.0

@@ -34,7 +34,7 @@ _SECRET: Final = re.compile(r"<secret:([^<>\s]+)>")
 
 
 class Senses(Protocol):
-    """What can be seen: `observers.eyes.Eyes`, or the fake's."""
+    """What can be seen: `observers.eyes.Eyes`, or a fake one in tests."""
 
     async def observe(
         self,
@@ -115,7 +115,7 @@ class Elements(Protocol):
 
 
 class Settling(Protocol):
-    """The settle engine: `tools.settle.Settler`, or the fake's. All calls block."""
+    """The settle engine: `tools.settle.Settler`, or a fake one in tests. All calls block."""
 
     def before(self, kind: str) -> Any: ...
 

@@ -1,0 +1,61 @@
+"""How a task ends: the table from errors to reasons, the last picture, the recording's end."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from deskhand.errors import ModelError, ModelRefused, Reason
+from deskhand.orchestrator.link import CallerGone
+from deskhand.orchestrator.record import Record
+from deskhand.orchestrator.result import Outcome, last_steps
+from deskhand.tools.desk import Desk
+
+CLOSING = 0.5
+"""Seconds that the last picture and the recording's end may take together."""
+
+RESUMABLE: tuple[Reason, ...] = ("question", "consent", "not_understood", "nobody_answered")
+"""Ends that wait for a person: the desktop is kept for the answer."""
+
+_REASONS: tuple[tuple[type[Exception], Reason], ...] = (
+    (ModelRefused, "model_refused"),
+    (ModelError, "model_error"),
+    (CallerGone, "stopped_by_caller"),
+)
+
+
+def reason_of(error: Exception) -> Reason:
+    """The one table of how our errors end a task; what is not ours ends it as a fault of the desktop's side."""
+    return next((reason for kind, reason in _REASONS if isinstance(error, kind)), "desktop_error")
+
+
+def unfinished(reason: Reason | None, why: str, record: Record) -> Outcome:
+    """The outcome of a task that did not come to its own end, with its last steps in words."""
+    if reason in RESUMABLE:
+        return Outcome(reason=reason, result=why)
+    words = last_steps(record.actions)
+    return Outcome(reason=reason, result=f"{why}. The last steps were: {words}" if words else why)
+
+
+async def last_look(desk: Desk | None, record: Record, directory: Path) -> str | None:
+    """Keep the last picture, if it can be had in time; its path."""
+    if desk is None:
+        return None
+    with suppress(Exception):
+        async with asyncio.timeout(CLOSING):
+            digest = record.store(await desk.screenshot())
+            return str(directory / "images" / f"{digest}.png")
+    return None
+
+
+async def end_recording(desk: Desk | None, path: str | None, record: Record) -> str | None:
+    """Finish the recording, if it can be in time; its path, or None where there is no file."""
+    if desk is None or path is None:
+        return None
+    try:
+        async with asyncio.timeout(2 * CLOSING):
+            await desk.stop_recording()
+    except Exception as error:
+        record.error(error, "recording")
+    return path if Path(path).is_file() else None
