@@ -119,8 +119,16 @@ class X11Desktop:
         return self._launcher.browser(scale=self._place.scale, size=self.screen.size)
 
     def record(self, path: str, *, fps: int = 10) -> Recorder:
-        """Record the screen into an MP4 file until the recorder is stopped."""
-        recorder = start_recording(self.display, self._place.xauthority, self.screen.size, path, fps)
+        """Record the screen into an MP4 file until the recorder is stopped; the last picture is kept beside it."""
+        screen = self.screen
+        recorder = start_recording(
+            self.display,
+            self._place.xauthority,
+            screen.size,
+            path,
+            fps,
+            picture=lambda: screen.grab().png(),
+        )
         self._recorders.append(recorder)
         return recorder
 
