@@ -160,6 +160,10 @@ class AuditLog:
                     _logger.exception("a listener of the audit log failed")
             return written
 
+    def seconds_at(self, moment: float) -> float:
+        """What ``t`` was at a moment of `time.monotonic`."""
+        return round(moment - self._start, 3)
+
     def scrub(self, text: str) -> str:
         """``text`` with each secret replaced by ``<secret:name>``, for what is kept beside the log."""
         return self._scrubber.text(text)

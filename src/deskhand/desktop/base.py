@@ -152,6 +152,13 @@ class Recorder(Protocol):
     """A running recording."""
 
     path: str
+    began: float | None
+    """`time.monotonic` of the first picture; None until there is one."""
+
+    @property
+    def running(self) -> bool:
+        """False as well when it has given up."""
+        ...
 
     def stop(self) -> None:
         """Finish the file and check that it has a duration; DesktopError with ffmpeg's last words otherwise."""

@@ -123,7 +123,7 @@ class Mirror:
 
     def status(self, status: TaskStatus) -> TaskStatus:
         """The result with the paths of this side."""
-        recording = self._here("recording.mp4")
+        recording = self._here(PurePosixPath(status["recording"]).name) if status["recording"] else None
         if recording is not None and isinstance(self._brief.record, str):
             recording = shutil.copyfile(recording, self._brief.record)
         final = status["final_image"]

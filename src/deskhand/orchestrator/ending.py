@@ -1,4 +1,4 @@
-"""How a task ends: the table from errors to reasons, the last picture, the recording's end."""
+"""How a task ends: the table from errors to reasons, and the last picture."""
 
 from __future__ import annotations
 
@@ -47,15 +47,3 @@ async def last_look(desk: Desk | None, record: Record, directory: Path) -> str |
             digest = record.store(await desk.screenshot())
             return str(directory / "images" / f"{digest}.png")
     return None
-
-
-async def end_recording(desk: Desk | None, path: str | None, record: Record) -> str | None:
-    """Finish the recording, if it can be in time; its path, or None where there is no file."""
-    if desk is None or path is None:
-        return None
-    try:
-        async with asyncio.timeout(2 * CLOSING):
-            await desk.stop_recording()
-    except Exception as error:
-        record.error(error, "recording")
-    return path if Path(path).is_file() else None

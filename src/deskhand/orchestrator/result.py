@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from deskhand.audit.films import film_of, runs_of
 from deskhand.audit.read import read_events
 from deskhand.errors import Reason, Status, status_of
 from deskhand.messages import Json, Usage
@@ -124,7 +125,8 @@ def from_log(
     receipt = Receipt(conversation=conversation, logdir=directory, model="", computer="", seconds=seconds)
     actions: list[Json] = []
     usage = Usage()
-    for event in _events(directory):
+    events = list(_events(directory))
+    for event in events:
         receipt.audit_hash = event.get("hash")
         match event.get("kind"):
             case "task_started":
@@ -135,8 +137,9 @@ def from_log(
             case "action":
                 actions.append(event)
     receipt.usage = usage
-    if (recording := directory / "recording.mp4").is_file():
-        receipt.recording = str(recording)
+    runs = runs_of(events)
+    film = film_of(directory, len(runs) - 1, runs[-1]) if runs else None
+    receipt.recording = None if film is None else str(film.path)
     words = last_steps(actions)
     result = f"{why}. The last steps were: {words}" if words else f"{why}. No step had been taken."
     return make_status(Outcome(reason=reason, result=result), receipt)

@@ -20,7 +20,8 @@ from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFra
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.children import child_class
 from deskhand.orchestrator.consent import Gate
-from deskhand.orchestrator.ending import CLOSING, RESUMABLE, end_recording, last_look, reason_of, unfinished
+from deskhand.orchestrator.ending import CLOSING, RESUMABLE, last_look, reason_of, unfinished
+from deskhand.orchestrator.filming import Filming
 from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
 from deskhand.orchestrator.link import Link
@@ -61,7 +62,6 @@ class Work:
         self.computer = brief.computer if isinstance(brief.computer, str) else "private"
         self.desk: Desk | None = None
         self.gate: Gate
-        self.recording: str | None = None
         self.stopped: tuple[Reason, str] | None = None
         self.over = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -83,6 +83,7 @@ class Work:
                 started=brief.started,
             )
         )
+        self._filming = Filming(self.directory, self.record)
         self.people = People(self, self.link, self.record.log, self._witness)
         if not again:
             stored = brief.model_dump_json(exclude={"secrets": True, "started": True, "deadline": True})
@@ -195,6 +196,7 @@ class Work:
             timeout=brief.timeout,
             limits=brief.limits,
             policy=brief.policy.model_dump(exclude_defaults=True) or None,
+            **self._filming.plan(brief.record),
         )
         self.hook("start", model=self.model_name, computer=self.computer)
 
@@ -221,12 +223,7 @@ class Work:
         display = asyncio.create_task(self.watch_display(self.desk))
         try:
             ready = time.monotonic() - start
-            if brief.record:
-                path = (
-                    brief.record if isinstance(brief.record, str) else str(self.directory / "recording.mp4")
-                )
-                await self.desk.record(path)
-                self.recording = path
+            await self._filming.begin(self.desk)
             if fresh:
                 self.tell_desktop(self.desk, ready)
             child = await self.make_child(self.desk)
@@ -346,7 +343,7 @@ class Work:
         """The last picture, the end of the recording, the last line of the log, the status: in this order."""
         self.link.send(ClockFrame(left=2 * CLOSING, closing=True))
         final = await last_look(self.desk, self.record, self.directory)
-        self.recording = await end_recording(self.desk, self.recording, self.record)
+        filmed = await self._filming.end(2 * CLOSING)
         receipt = Receipt(
             conversation=self.brief.conversation,
             logdir=self.directory,
@@ -355,14 +352,14 @@ class Work:
             steps=self.meter.steps,
             seconds=time.monotonic() - self.brief.started,
             usage=self.meter.usage,
-            recording=self.recording,
+            recording=self._filming.path,
             final_image=final,
         )
         if self._moved:
             outcome = replace(outcome, result=f"{outcome.result} {MOVED}")
         status = make_status(outcome, receipt)
         fields = {key: value for key, value in status.items() if key not in _NOT_LOGGED}
-        event = self.record.log.write("task_finished", **fields)
+        event = self.record.log.write("task_finished", **fields, **filmed)
         status["audit_hash"] = event["hash"]
         scrubbed = self.record.log.scrub_json(status)
         write_private(self.directory / "result.json", json.dumps(scrubbed, indent=1))

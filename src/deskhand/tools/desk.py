@@ -227,7 +227,7 @@ class Desk:
         if self._recorder is not None:
             raise ValueError(f"a recording is running already, into {self._recorder.path}")
         self._recorder = await in_thread(self.desktop.record, os.fspath(path), fps=fps)
-        return Recording(self)
+        return Recording(self, self._recorder)
 
     async def stop_recording(self) -> str | None:
         """Finish the file; its path, None when nothing was recorded. DesktopError when the file is no good."""
@@ -273,8 +273,23 @@ class Desk:
 class Recording:
     """A running recording: ``await stop()``, or leave the ``async with``."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, recorder: Recorder) -> None:
+        self._desk, self._recorder = desk, recorder
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._recorder.path
+
+    @property
+    def began(self) -> float | None:
+        """`time.monotonic` of the first picture; None until there is one."""
+        return self._recorder.began
+
+    @property
+    def running(self) -> bool:
+        """Whether it still records; False as well when it had to give up, which `stop` tells of."""
+        return self._recorder.running
 
     async def stop(self) -> str | None:
         """Finish the file; its path."""
