@@ -85,6 +85,10 @@ def test_a_kept_desktop_is_handed_to_the_next_task(
     assert second["status"] == "success", second
     assert second["conversation"] != first["conversation"]
     assert "desktop_ready" not in Path(str(second["logdir"]), "audit.jsonl").read_text()
+    third = computer_task("look", 60, scripted([LOOK, WRITTEN]), computer=second["conversation"])
+    assert third["status"] == "success", third
+    assert "desktop_ready" not in Path(str(third["logdir"]), "audit.jsonl").read_text()
+    send(TaskStore(deskhand_home).path(third["conversation"]), {"command": "stop"})
     assert left_alive(watch.seen, 2) == []
 
 

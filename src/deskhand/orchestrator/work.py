@@ -53,8 +53,10 @@ class DeskHolder(Protocol):
 class Work:
     """One conversation: its log, its child, its way from brief to status, perhaps several times."""
 
-    def __init__(self, brief: Brief, holder: DeskHolder) -> None:
+    def __init__(self, brief: Brief, holder: DeskHolder, keep: float = 0.0) -> None:
         self.brief, self._holder, self.settings = brief, holder, load_settings()
+        self.keep = brief.computer.keep if isinstance(brief.computer, Private) else keep
+        """Seconds that the desktop outlives a task; a task on a kept one leaves it kept for as long again."""
         self.directory = TaskStore(Path(brief.home)).path(brief.conversation)
         self.link = Link(on_cancel=self.cancelled, on_gone=self.left, on_ask=self.asked)
         self.meter = Meter(brief.limits, brief.deadline, brief.timeout)
@@ -157,8 +159,7 @@ class Work:
             return 0.0
         if self._outcome.reason in RESUMABLE:
             return self.brief.limits.human_wait
-        keep = self.brief.computer.keep if isinstance(self.brief.computer, Private) else 0.0
-        return keep if self._outcome.reason != "desktop_error" else 0.0
+        return self.keep if self._outcome.reason != "desktop_error" else 0.0
 
     async def close(self) -> None:
         """End the model and the log."""

@@ -73,7 +73,7 @@ class Host:
                 else:
                     await work.close()
                     control.close()
-                    work = self._work = Work(taken.brief, self)
+                    work = self._work = Work(taken.brief, self, work.keep)
                     control = ControlServer(work.directory, self.command, self.take, work.people.watched)
                     await control.start()
                 following = asyncio.create_task(work.link.follow(taken.reader, taken.writer))

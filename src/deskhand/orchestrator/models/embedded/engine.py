@@ -174,12 +174,14 @@ class _Planner:
         if memory.tries >= LOOKS or memory.acts > _ACTS:
             why = memory.trouble or "it had no effect that I can see"
             return self._fail(Fail(result=f"“{clause.said}” did not work: {why}"), clause)
-        if clause.verb not in _UNDONE and not (memory.item or memory.stage or memory.tries):
-            memory.acted = True
+        counts = clause.verb not in _UNDONE or (clause.verb == "open" and not memory.acted)
+        if counts and not (memory.item or memory.stage or memory.tries):
+            memory.acted = clause.verb not in _UNDONE
             memory.seen, memory.before = evidence.fingerprint(self.screen), evidence.holders(self.screen)
         memory.pending = list(move.items or [memory.item] * len(move.steps))
         memory.pending_done, memory.pending_stage = move.done, move.stage
-        memory.pending_said = clause.said if move.done and clause.verb not in _UNDONE else ""
+        told = clause.verb not in _UNDONE or clause.verb == "open"
+        memory.pending_said = clause.said if (move.done or move.stage) and told else ""
         if clause.verb in ("within", "open"):
             memory.scope = ""
         return Call(tool="act", arguments={"steps": [dict(step) for step in move.steps]}, words=clause.said)

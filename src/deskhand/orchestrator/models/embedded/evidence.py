@@ -17,7 +17,7 @@ from deskhand.orchestrator.models.embedded.screen import FIELDS, TOGGLES, Screen
 _LONG = 400
 """Characters of a name or value that is still put into a selector."""
 
-_HOLDERS = frozenset({"window", "dialog", "alertdialog"})
+_HOLDERS = frozenset({"window", "dialog", "alertdialog", "document"})
 _STATEFUL = dict.fromkeys((*TOGGLES, "radio", "option", "tab", "menuitemradio"), 0)
 
 
