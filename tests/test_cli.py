@@ -4,12 +4,11 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -418,54 +417,6 @@ def test_the_doctor_runs_the_fixes_and_looks_again(
     assert left.value.code == 0
     assert mended.exists()
     assert f"$ touch {mended}" in capsys.readouterr().err
-
-
-@pytest.fixture
-def display() -> Iterator[str]:
-    """A display that belongs to nobody: an Xvfb of odd height."""
-    read_end, write_end = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x361x24", "-nolisten", "tcp", "-noreset"],
-        pass_fds=[write_end],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(write_end)
-    with os.fdopen(read_end) as ready:
-        yield f"display::{int(ready.readline())}"
-    server.terminate()
-    server.wait(5)
-
-
-def _duration(path: Path) -> float:
-    command = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", str(path)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def test_a_display_is_recorded_for_the_seconds_asked_for(display: str, tmp_path: Path) -> None:
-    film = tmp_path / "film.mp4"
-    done = computer("record", "--computer", display, "--seconds", "1.5", "-o", str(film))
-    assert (done.returncode, done.stdout) == (0, f"{film}\n"), done.stderr
-    assert 0.8 < _duration(film) < 3
-
-
-def test_a_recording_is_ended_by_ctrl_c(display: str, tmp_path: Path) -> None:
-    film = tmp_path / "film.mp4"
-    command = [sys.executable, "-m", "deskhand.cli", "record", "--computer", display, "-o", str(film)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recording:
-        assert recording.stderr is not None
-        assert "Ctrl-C ends it" in recording.stderr.readline()
-        with pytest.raises(subprocess.TimeoutExpired):
-            recording.wait(1.2)
-        recording.send_signal(signal.SIGINT)
-        assert recording.wait(10) == 0
-    assert _duration(film) > 0.5
-
-
-def test_a_display_is_recorded_only_where_there_is_one() -> None:
-    bare = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
-    refused = computer("record", env=bare)
-    assert (refused.returncode, "there is no display here" in refused.stderr) == (2, True)
-    assert computer("record", "--computer", "private").returncode == 2
 
 
 def test_a_c_locale_does_not_end_anything(finished: Path) -> None:

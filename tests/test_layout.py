@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator": {"prompts", "tools", "observers", "desktop", "audit"},
 }
 SHARED = {"errors", "messages", "terms", "config"}
-CLI = {"cli", "cli_base", "cli_logs", "cli_machine", "cli_people", "cli_recipes", "cli_task"}
+CLI = {"cli", "cli_base", "cli_logs", "cli_machine", "cli_people", "cli_recipes", "cli_record", "cli_task"}
 DOORS = {
     "",
     "mcp_server",

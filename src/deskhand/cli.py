@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from deskhand import cli_logs, cli_machine, cli_people, cli_recipes, cli_task
+from deskhand import cli_logs, cli_machine, cli_people, cli_recipes, cli_record, cli_task
 from deskhand.cli_base import app, fail
 from deskhand.errors import DeskhandError
 
@@ -20,7 +20,7 @@ COMMANDS = (
     cli_logs.export,
     cli_people.profiles,
     cli_people.login,
-    cli_machine.record,
+    cli_record.record,
     cli_machine.doctor,
     cli_machine.demo,
     cli_machine.mcp,

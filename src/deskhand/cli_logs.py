@@ -20,6 +20,7 @@ from deskhand.cli_base import AsJson, Conversation, app, directory_of, examples,
         "computer audit-log --verify 5f3a…            intact, and not cut off since the caller got its audit_hash",
         "computer audit-log --jsonl | jq .kind        the lines as they are in the file",
         "computer audit-log calm-otter --html task.html   a page with pictures and the recording",
+        "computer audit-log calm-otter --film task.mp4    the recording with captions and markers in it",
     ),
 )
 def audit_log(
@@ -37,6 +38,12 @@ def audit_log(
     ] = None,
     page: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")
+    ] = None,
+    film: Annotated[
+        Path | None,
+        typer.Option(
+            "--film", metavar="FILE", help="Write the recording with captions and markers burnt in."
+        ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while the task runs.")] = False,
 ) -> None:
@@ -58,6 +65,9 @@ def audit_log(
         raise typer.Exit(_verify(paths, verify or None, as_json=as_json))
     if page is not None:
         _write_page(paths, page)
+        return
+    if film is not None:
+        _write_film(paths, film)
         return
     kinds = frozenset(kind or ())
     try:
@@ -95,6 +105,21 @@ def _write_page(paths: list[Path], page: Path) -> None:
     with page.open("w", encoding="utf-8") as out:
         write_report(paths[0].parent, out)
     print(page)
+
+
+def _write_film(paths: list[Path], film: Path) -> None:
+    from deskhand.audit.films import films_of
+    from deskhand.audit.marks import marks_of
+    from deskhand.desktop.film import burn_in
+
+    if len(paths) != 1:
+        fail("--film is of one task" if paths else "no tasks yet", 2 if paths else 1)
+    films = films_of(paths[0])
+    if not films:
+        fail(f"{paths[0].parent.name} has no recording (computer task … --record makes one)", 1)
+    last = films[-1]
+    burn_in(last.path, marks_of(last.events), film, began=last.began)
+    print(film)
 
 
 def _verify(paths: list[Path], expect: str | None, *, as_json: bool) -> int:
@@ -168,15 +193,42 @@ def transcript(
         print(json.dumps(entry) if as_jsonl else describe_entry(entry))
 
 
-@app.command(epilog=examples("computer export calm-otter > task.tar", "computer export calm-otter | tar -x"))
-def export(conversation: Conversation) -> None:
-    """Write a task's files to stdout as a tar.
+@app.command(
+    epilog=examples(
+        "computer export calm-otter > task.tar",
+        "computer export calm-otter | tar -x",
+        "computer export calm-otter --format atif -o trajectory.json",
+    )
+)
+def export(
+    conversation: Conversation,
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="tar|atif", help="The files, or one trajectory (ATIF 1.7, JSON)."),
+    ] = "tar",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: stdout.")
+    ] = None,
+) -> None:
+    """Write what a task left: its files as a tar, or one trajectory in a format that other tools read.
 
-    Log, pictures, recording, transcript and result.
+    The tar holds log, pictures, recording, transcript and result.
     """
+    from deskhand.audit.atif import trajectory
     from deskhand.audit.export import export_task
 
+    if form not in ("tar", "atif"):
+        fail(f"--format is tar or atif, not {form!r}")
     directory = directory_of(conversation)
-    if sys.stdout.isatty():
+    if form == "tar" and output is None and sys.stdout.isatty():
         fail("a tar is not for a terminal: send it to a file or to tar")
-    export_task(directory, sys.stdout.buffer)
+    try:
+        out = sys.stdout.buffer if output is None else output.open("wb")
+    except OSError as error:
+        fail(f"cannot write {output}: {error.strerror}")
+    with out:
+        if form == "tar":
+            export_task(directory, out)
+        else:
+            beside = None if output is None else output.absolute().parent
+            out.write(json.dumps(trajectory(directory, beside=beside)).encode() + b"\n")

@@ -1,75 +1,15 @@
-"""``computer record``, ``doctor``, ``demo``, ``mcp`` and what other computers call: this machine."""
+"""``computer doctor``, ``demo``, ``mcp`` and what other computers call: this machine."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from deskhand.cli_base import AsJson, app, examples, fail
-
-
-@app.command(
-    epilog=examples(
-        "computer record -o demo.mp4                       this display, until Ctrl-C",
-        "computer record --computer display::99 --seconds 10",
-    )
-)
-def record(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
-        "recording.mp4"
-    ),
-    seconds: Annotated[
-        float | None, typer.Option(min=0.1, help="How long; until Ctrl-C when left out.")
-    ] = None,
-    fps: Annotated[int, typer.Option(min=1, max=60, help="Pictures a second.")] = 10,
-    computer: Annotated[
-        str | None, typer.Option(help="display::N; default: the display of this session.")
-    ] = None,
-) -> None:
-    """Record a display as MP4. What was written is playable even if the recorder is killed."""
-    import asyncio
-
-    if computer is None:
-        if not (display := os.environ.get("DISPLAY")):
-            fail("there is no display here (DISPLAY is not set): name one with --computer display::N")
-        computer = f"display:{display}"
-    try:
-        asyncio.run(_record(computer, output, seconds, fps))
-    except ValueError as error:
-        fail(str(error))
-    print(output)
-
-
-async def _record(computer: str, output: Path, seconds: float | None, fps: int) -> None:
-    import asyncio
-    import signal
-
-    from deskhand.config import load_settings
-    from deskhand.desktop import open_desktop_backend
-
-    if not computer.startswith("display:"):
-        raise ValueError(f"a display can be recorded (display::N), not {computer!r}")
-    done, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, done.set)
-    desktop = await open_desktop_backend(computer, settings=load_settings(), environ=dict(os.environ))
-    try:
-        recorder = desktop.record(str(output.absolute()), fps=fps)
-        print(f"recording {computer} to {output}", "" if seconds else "(Ctrl-C ends it)", file=sys.stderr)
-        try:
-            async with asyncio.timeout(seconds):
-                await done.wait()
-        except TimeoutError:
-            pass
-        finally:
-            recorder.stop()
-    finally:
-        desktop.close()
 
 
 @app.command(epilog=examples("computer doctor", "computer doctor --fix", "computer doctor --json"))

@@ -10,7 +10,7 @@ const make = (tag, words, cls) => {
 };
 const seconds = (t) => `${Math.floor(t / 60)}:${(t % 60).toFixed(1).padStart(4, "0")}`;
 const rows = [];
-let chosen = -1, shown = "before", film = null, urls = {};
+let chosen = -1, shown = "before", film = null, playing = null, urls = {};
 
 function url(name) {
   if (!(name in data.files)) return null;
@@ -55,6 +55,34 @@ function list() {
   $("steps").append(all);
 }
 
+// The runs of a task one after the other: each may count its seconds from nought.
+function clocks() {
+  let run = 0, shift = 0, last = 0;
+  for (const event of data.events) {
+    if (event.run !== run) [run, shift] = [event.run, event.t < last ? last : 0];
+    event.at = event.t + shift;
+    last = Math.max(last, event.at);
+  }
+  return last;
+}
+
+function timeline() {
+  const whole = clocks(), bar = $("time");
+  if (!whole) return;
+  data.events.forEach((event, i) => {
+    if (!event.took && event.small) return;
+    const part = make("i", undefined, `${event.kind} ${event.mood}`);
+    part.style.left = `${(100 * Math.max(0, event.at - event.took)) / whole}%`;
+    part.style.width = `${(100 * event.took) / whole}%`;
+    part.title = `${event.step} ${event.what || event.kind} · ${seconds(event.at)}`.slice(0, 200);
+    part.addEventListener("click", () => choose(i));
+    bar.append(part);
+  });
+  bar.append(make("b"));
+  bar.dataset.whole = whole;
+  bar.hidden = false;
+}
+
 function choose(i, { seek = true } = {}) {
   if (i < 0 || i >= rows.length) return;
   if (chosen >= 0) rows[chosen].removeAttribute("aria-current");
@@ -63,7 +91,8 @@ function choose(i, { seek = true } = {}) {
   rows[i].scrollIntoView({ block: "nearest" });
   const event = data.events[i];
   if (shown !== "film") shown = event.before ? "before" : "after";
-  if (seek && film) film.currentTime = Math.max(0, event.t - data.filmFrom);
+  if ($("time").dataset.whole) $("time").lastChild.style.left = `${(100 * event.at) / $("time").dataset.whole}%`;
+  if (seek && film) go(event);
   draw();
   const table = $("detail");
   table.replaceChildren();
@@ -74,6 +103,17 @@ function choose(i, { seek = true } = {}) {
     table.append(row);
   }
   $("raw").textContent = event.raw;
+}
+
+// The recording of the event's run, at its moment; what is not recorded leaves the film where it is.
+function go(event) {
+  const found = data.films.find((each) => each.run === event.run);
+  if (!found) return;
+  if (found !== playing) {
+    playing = found;
+    film.src = url(found.name);
+  }
+  film.currentTime = Math.max(0, event.t - found.from);
 }
 
 function place(stage, [x, y, w, h], cls) {
@@ -104,6 +144,14 @@ function draw() {
   if (shown === "after") for (const region of event.regions) place(stage, region, "changed");
 }
 
+// The next row that is to be seen.
+function step(by) {
+  const only = $("steps").classList.contains("only");
+  let i = chosen + by;
+  while (only && data.events[i]?.small) i += by;
+  choose(i);
+}
+
 function show(what) {
   if (what === "film" ? !film : !data.events[chosen][what]) return;
   shown = what;
@@ -113,22 +161,28 @@ function show(what) {
 function start() {
   head();
   list();
-  if ("film" in data.files) {
+  timeline();
+  if (data.films.length) {
     film = make("video");
     film.controls = true;
-    film.src = url("film");
+    [playing] = data.films;
+    film.src = url(playing.name);
     film.addEventListener("timeupdate", () => {
       if (film.paused) return;
-      const now = film.currentTime + data.filmFrom;
-      let i = data.events.findIndex((event) => event.t > now) - 1;
-      if (i < -1) i = rows.length - 1;
+      const now = film.currentTime + playing.from, mine = (event) => event.run === playing.run;
+      const i = data.events.findLastIndex((event) => mine(event) && event.t <= now);
       if (i >= 0 && i !== chosen) choose(i, { seek: false });
     });
   }
   $("film").hidden = !film;
-  $("prev").onclick = () => choose(chosen - 1);
-  $("next").onclick = () => choose(chosen + 1);
+  $("prev").onclick = () => step(-1);
+  $("next").onclick = () => step(1);
   for (const id of ["before", "after", "film"]) $(id).onclick = () => show(id);
+  $("only").onclick = () => {
+    const only = $("steps").classList.toggle("only");
+    $("only").setAttribute("aria-pressed", String(only));
+    rows[chosen]?.scrollIntoView({ block: "nearest" });
+  };
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const theme = (name) => (document.documentElement.dataset.theme = name);
   theme(dark.matches ? "dark" : "light");
@@ -137,9 +191,9 @@ function start() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const keys = {
-      j: () => choose(chosen + 1), ArrowDown: () => choose(chosen + 1), k: () => choose(chosen - 1), ArrowUp: () => choose(chosen - 1),
+      j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
       Home: () => choose(0), End: () => choose(rows.length - 1), b: () => show("before"), a: () => show("after"), v: () => show("film"),
-      t: () => $("theme").click(), " ": () => film && (show("film"), film.paused ? film.play() : film.pause()),
+      t: () => $("theme").click(), o: () => $("only").click(), " ": () => film && (show("film"), film.paused ? film.play() : film.pause()),
     };
     if (event.key in keys && !(event.key === " " && event.target.tagName === "BUTTON")) {
       event.preventDefault();

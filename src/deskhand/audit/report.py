@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import IO, Any
 
+from deskhand.audit.films import films_of
 from deskhand.audit.images import ImageStore
 from deskhand.audit.log import FILE_NAME
 from deskhand.audit.read import Event, is_running, read_events
@@ -23,11 +24,10 @@ from deskhand.audit.transcript import read_transcript
 from deskhand.audit.verify import Verification, verify_log
 from deskhand.audit.words import number, text
 
-RECORDING = "recording.mp4"
 PICTURES = 60 * 2**20
 """Bytes of pictures, as they are put in, at most; the steps after that go without."""
 FILM = 120 * 2**20
-"""Bytes of a recording that is put in; a longer one stays beside the page."""
+"""Bytes of recordings that are put in; what is longer stays beside the page."""
 RAW = 4000
 """Characters of an event that are shown as they are."""
 QUALITY = 80
@@ -71,8 +71,6 @@ class _Report:
         log = self._directory / FILE_NAME
         verification = verify_log(log)
         events = list(self._events(log))
-        film_from = number(self._ready.get("recording_t")) or number(self._ready.get("t")) or 0.0
-        self._add_film()
         running = is_running(log)
         status, mood = self._status(running)
         size = self._ready.get("size")
@@ -84,14 +82,16 @@ class _Report:
             "checks": self._checks(),
             "facts": self._facts(verification),
             "size": size if isinstance(size, list) and len(size) == 2 else [1280, 800],
-            "filmFrom": film_from,
+            "films": list(self._films(log)),
             "events": events,
             "files": self._files,
         }
 
     def _events(self, log: Path) -> Iterator[dict[str, Any]]:
-        reviewer = Reviewer()
+        reviewer, run = Reviewer(), -1
         for event in read_events(log):
+            if event.get("kind") == "task_started" or run < 0:
+                run += 1
             match event.get("kind"):
                 case "task_started" if not self._first:
                     self._first = event
@@ -101,7 +101,7 @@ class _Report:
                     self._last = event
                 case "model_call":
                     self._cost += number(event.get("cost_usd")) or 0.0
-            yield self._row(reviewer, event)
+            yield {"run": run, **self._row(reviewer, event)}
 
     def _row(self, reviewer: Reviewer, event: Event) -> dict[str, Any]:
         row, target, settled = reviewer.row(event), _part(event, "target"), _part(event, "settled")
@@ -115,6 +115,7 @@ class _Report:
             "kind": row.kind if row.kind.isidentifier() else "other",
             "step": row.step,
             "t": number(event.get("t")) or 0.0,
+            "took": row.seconds or 0.0,
             "what": safe(row.what),
             "target": safe(row.target),
             "outcome": safe(outcome),
@@ -145,13 +146,15 @@ class _Report:
                 self._files[digest] = ("image/webp", base64.b64encode(data).decode("ascii"))
         return digest
 
-    def _add_film(self) -> None:
-        named = self._last.get("recording")
-        film = next(
-            (path for path in (Path(str(named or "")), self._directory / RECORDING) if path.is_file()), None
-        )
-        if film is not None and film.stat().st_size <= FILM:
-            self._files["film"] = ("video/mp4", base64.b64encode(film.read_bytes()).decode("ascii"))
+    def _films(self, log: Path) -> Iterator[dict[str, Any]]:
+        left = FILM
+        for film in films_of(log):
+            data = film.path.read_bytes() if film.path.stat().st_size <= left else b""
+            if data:
+                left -= len(data)
+                name = f"film-{film.run}"
+                self._files[name] = ("video/mp4", base64.b64encode(data).decode("ascii"))
+                yield {"run": film.run, "name": name, "from": film.began}
 
     def _status(self, running: bool) -> tuple[str, str]:
         status, reason = text(self._last.get("status")), text(self._last.get("reason"))
