@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from deskhand.observers.node import VALUE_LIMIT
 
 if TYPE_CHECKING:
-    from playwright.async_api import Frame, Page
+    from playwright.async_api import Page
 
     from deskhand.observers.aria import Aria
 
@@ -28,11 +28,9 @@ FORMS: Final = {
 ASK_MS: Final = 500
 """Milliseconds for one question to one element."""
 
-_SPECIAL: Final = ",".join(["input[type=password]", "textarea", *(f"input[type={each}]" for each in FORMS)])
-_BOXES: Final = """all => all.map(e => {
-  const r = e.getBoundingClientRect();
-  return [e.type, [r.x, r.y, r.width, r.height].map(each => Math.round(each)).join(',')];
-})"""
+SPECIAL: Final = ",".join(["input[type=password]", "textarea", *(f"input[type={each}]" for each in FORMS)])
+"""CSS for the fields of which a snapshot does not say all."""
+
 _KIND: Final = f"""e => ({{
   type: e.type || '',
   value: e.type === 'textarea' ? e.value.slice(0, {VALUE_LIMIT})
@@ -52,14 +50,13 @@ UNKNOWN: Final = Input("password")
 """A field that does not say what it is counts as one for a password."""
 
 
-async def find_inputs(page: Page, frame: Frame, elements: Sequence[Aria]) -> dict[str, Input]:
-    """The fields of one document of which the snapshot does not say all, by ref."""
-    from playwright.async_api import Error
+async def find_inputs(
+    page: Page, elements: Sequence[Aria], special: Sequence[tuple[str, str]]
+) -> dict[str, Input]:
+    """The fields of one document of which the snapshot does not say all, by ref.
 
-    try:
-        special = await frame.locator(_SPECIAL).evaluate_all(_BOXES)
-    except Error:
-        special = [["password", ""]]
+    ``special`` are those that match `SPECIAL`: their types, and their boxes as the snapshot writes them.
+    """
     if not special:
         return {}
     fields = [each for each in elements if each.role == "textbox" and each.ref]

@@ -5,24 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from deskhand.messages import Node, Rect, WindowInfo
 from deskhand.observers.aria import Aria, parse_snapshot
+from deskhand.observers.frames import ANSWER_MS, PageFrame, find_frames
 from deskhand.observers.near import LARGE, LONG, near_view
 from deskhand.observers.node import clean_name, clean_value, comparable
-from deskhand.observers.page_inputs import FORMS, Input, find_inputs
+from deskhand.observers.page_inputs import FORMS
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
 SNAPSHOT_MS: Final = 4_000
 """Milliseconds a page may take to describe itself."""
-
-ANSWER_MS: Final = 900
-"""Milliseconds for a page to answer at all: what one that hangs costs."""
 
 _VALUED: Final = frozenset("textbox searchbox combobox spinbutton slider progressbar meter scrollbar".split())
 _STATES: Final = ("checked", "disabled", "expanded", "invalid", "pressed", "selected")
@@ -51,10 +49,6 @@ _LINES: Final = """([most, words]) => {
       found.push(lines[i].slice(0, 2000));
   }
   return { lines: [...near, ...found], near: near.length, first, count: lines.length };
-}"""
-_INSET: Final = """e => {
-  const style = getComputedStyle(e);
-  return [e.clientLeft + parseFloat(style.paddingLeft), e.clientTop + parseFloat(style.paddingTop)];
 }"""
 
 
@@ -94,23 +88,13 @@ class View:
 
 
 @dataclass(slots=True)
-class _Frame:
-    """Where the boxes of a frame count from, in CSS pixels of the top viewport, and which document it shows."""
-
-    document: str
-    x: float = 0
-    y: float = 0
-    inputs: dict[str, Input] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class _Context:
     tab: int
     view: View
     window: str
     app: str
     began: float
-    frames: dict[str, _Frame] = field(default_factory=dict)
+    frames: dict[str, PageFrame] = field(default_factory=dict)
     """By the ref of their iframe element; the top document under ``""``."""
     names: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each role and name is there."""
@@ -157,13 +141,8 @@ async def read_page(
     elements = await asyncio.to_thread(parse_snapshot, text)
     title, app = (window.title, window.app.partition(" (")[0]) if window else (view.title, "browser")
     context = _Context(tab, view if shown else replace(view, area=None), title, app, began)
-    top = _Frame(view.document)
-    context.frames[""] = top
     if elements:
-        _, top.inputs = await asyncio.gather(
-            _find_frames(page, elements, context),
-            _bounded(find_inputs(page, page.main_frame, list(_own(elements)))),
-        )
+        context.frames = await find_frames(page, elements, view.document)
     context.names.update((each.role, each.name) for each in _all(elements))
     for body in elements:
         if body.role == "generic":  # it has the focus when nothing has
@@ -214,65 +193,12 @@ async def _read_lines(
     )
 
 
-# --- frames and fields --------------------------------------------------------------------------------------------
-
-
-def _own(elements: Iterable[Aria]) -> Iterator[Aria]:
-    """The elements of one document: what is inside its frames is not."""
-    stack = list(elements)[::-1]
-    while stack:
-        element = stack.pop()
-        yield element
-        if element.role != "iframe":
-            stack.extend(reversed(element.children))
-
-
 def _all(elements: Iterable[Aria]) -> Iterator[Aria]:
     stack = list(elements)
     while stack:
         element = stack.pop()
         yield element
         stack.extend(element.children)
-
-
-async def _find_frames(page: Page, elements: Sequence[Aria], context: _Context) -> None:
-    """Ask every frame that shows something where it stands and which document it holds: all at once."""
-    iframes: list[tuple[str, Aria]] = []
-    level = [("", each) for each in _own(elements) if _is_frame(each)]
-    while level:
-        iframes.extend(level)
-        level = [(outer.ref, each) for _, outer in level for each in _own(outer.children) if _is_frame(each)]
-    found = await asyncio.gather(*(_frame(page, iframe) for _, iframe in iframes), return_exceptions=True)
-    for (outer, iframe), frame in zip(iframes, found, strict=True):
-        if isinstance(frame, _Frame) and outer in context.frames:  # outer ones come before what they hold
-            frame.x += context.frames[outer].x
-            frame.y += context.frames[outer].y
-            context.frames[iframe.ref] = frame
-
-
-def _is_frame(element: Aria) -> bool:
-    return element.role == "iframe" and bool(element.ref and element.children)
-
-
-async def _frame(page: Page, iframe: Aria) -> _Frame:
-    """A frame, placed within the one around it."""
-    async with asyncio.timeout(SNAPSHOT_MS / 1000):
-        element = await page.locator(f"aria-ref={iframe.ref}").element_handle(timeout=SNAPSHOT_MS)
-        content = await element.content_frame()
-        if content is None:
-            raise ValueError("not a frame")
-        origin, inset = await asyncio.gather(
-            content.evaluate("() => String(performance.timeOrigin)"), element.evaluate(_INSET)
-        )
-        box = iframe.box or (0, 0, 0, 0)
-        frame = _Frame(str(origin), box[0] + inset[0], box[1] + inset[1])
-        frame.inputs = await find_inputs(page, content, list(_own(iframe.children)))
-    return frame
-
-
-async def _bounded(finding: Awaitable[dict[str, Input]]) -> dict[str, Input]:
-    async with asyncio.timeout(SNAPSHOT_MS / 1000):
-        return await finding
 
 
 # --- nodes --------------------------------------------------------------------------------------------------------
@@ -297,7 +223,7 @@ def _build(elements: Sequence[Aria], context: _Context) -> tuple[Node, ...]:
 
 
 def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: str, select: str) -> Node:
-    place = context.frames.get(frame, _Frame(""))
+    place = context.frames.get(frame, PageFrame(""))
     role, name, text = element.role, clean_name(element.name), element.text
     states = {state for state in _STATES if element.attributes.get(state, "false") not in ("false", "mixed")}
     if "mixed" in (element.attributes.get("checked"), element.attributes.get("pressed")):
@@ -366,13 +292,13 @@ def _level(element: Aria) -> int | None:
     return int(level) if level.isdecimal() else None
 
 
-def _begin(view: View, frame: _Frame) -> tuple[float, float, float] | None:
+def _begin(view: View, frame: PageFrame) -> tuple[float, float, float] | None:
     if view.area is None:
         return None
     return view.area.x + frame.x * view.ratio, view.area.y + frame.y * view.ratio, view.ratio
 
 
-def _screen(element: Aria, view: View, frame: _Frame) -> tuple[Rect | None, bool]:
+def _screen(element: Aria, view: View, frame: PageFrame) -> tuple[Rect | None, bool]:
     """The element's rectangle in screen pixels, clipped to the viewport; and whether it is scrolled out of view."""
     box, area = element.box, view.area
     if box is None or area is None or box[2] <= 0 or box[3] <= 0 or not frame.document:
