@@ -104,7 +104,8 @@ def test_against_the_hash_that_the_caller_holds_both_find_every_falsification(
     ours = verify_log(copy, held)
     theirs = verify(copy)
     lost_only_its_end = whole[:-1] == false or (false[:-1] == whole[:-1] and len(false) == len(whole))
-    if false.startswith(whole) and not false.endswith(b"\n"):  # bytes after the last line are a line that is being written
+    if false.startswith(whole) and not false.endswith(b"\n"):
+        # bytes after the last line are a line that is being written
         assert ours.ok
         assert theirs == held
     else:
