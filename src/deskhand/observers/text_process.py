@@ -136,6 +136,8 @@ class TextProcess:
 
 def _start() -> subprocess.Popen[bytes]:
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    # onnxruntime's wheels report their use to Microsoft, and keep a number for the machine in the user's cache
+    environment["ORT_DISABLE_TELEMETRY"] = "1"
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "deskhand.observers.text_worker"],
         env=environment,
