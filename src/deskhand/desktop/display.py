@@ -18,7 +18,7 @@ from xcffib.xproto import CW, EventMask
 from deskhand.desktop.directory import DesktopDirectory
 from deskhand.desktop.parts import require
 from deskhand.desktop.processes import Household, end, tail
-from deskhand.desktop.sweep import DISPLAY_FILE, lock_path, socket_path
+from deskhand.desktop.sweep import DISPLAY_FILE, lock_path, remove_display_files, socket_path
 from deskhand.desktop.x11 import XConnection
 from deskhand.errors import DesktopError
 
@@ -100,6 +100,7 @@ def start_display(
             display = Display(number=number, xauthority=xauthority, marker=marker, process=process)
             _mark(display, scale)
             return display
+        remove_display_files(number)
         if time.monotonic() > deadline:
             break
     raise DesktopError(f"Xvfb does not start: {tail(log) or 'no reason given'}")

@@ -11,7 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from deskhand.errors import ComputerLost
+from deskhand.desktop.sweep import sweep
+from deskhand.errors import ComputerLost, DesktopError
 from deskhand.orchestrator.brief import line
 from deskhand.orchestrator.control import NotRunning, connect
 from deskhand.orchestrator.order import Order
@@ -81,6 +82,8 @@ class ProcessPeer:
         except subprocess.TimeoutExpired:
             kill_group(self._process.pid)
             self._process.wait()
+        if self._process.returncode != 0:
+            _clear_up()
         with suppress(OSError):
             if self._log.stat().st_size == 0:
                 self._log.unlink()
@@ -147,6 +150,12 @@ def kill_group(pid: int) -> None:
     """SIGKILL a process group; what it started dies with it."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def _clear_up() -> None:
+    """A worker that did not end by itself has left its desktop's files: remove them now, not at the next start."""
+    with suppress(OSError, DesktopError):
+        sweep()
 
 
 def _environment(command: tuple[str, ...]) -> dict[str, str]:
