@@ -1,6 +1,6 @@
 # Each target sets up what it needs by itself; on a fresh machine that takes minutes, afterwards nothing.
 
-.PHONY: help setup demo test check check-all bench conformance bare clean
+.PHONY: help setup demo test check check-all bench conformance chaos bare clean
 .DEFAULT_GOAL := help
 
 help:
@@ -10,6 +10,7 @@ help:
 	@echo "make check-all  the same with the long tests and the benchmarks' bounds"
 	@echo "make bench      the benchmarks"
 	@echo "make conformance  100 catalog entries of input, 5 times, through a neutral harness"
+	@echo "make chaos      500 tasks, each with a fault at a random moment (root)"
 	@echo "make bare       demo and tests in a fresh Debian 12 (root)"
 	@echo "make clean      remove what the others made"
 
@@ -33,6 +34,9 @@ bench: setup
 
 conformance: setup
 	@scripts/conformance
+
+chaos: setup
+	@.venv/bin/python tests/chaos/run.py
 
 bare:
 	@scripts/bare
