@@ -121,6 +121,17 @@ def test_every_path_that_the_readme_names_is_there() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_every_test_that_the_security_page_names_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs" / "security.md").read_text())
+    assert named
+    wrong = [
+        f"{path}::{name}"
+        for path, name in named
+        if not re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(), re.M)
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -13,6 +13,7 @@ import pytest
 from deskhand.config import load_settings
 from deskhand.desktop import open_desktop_backend, sandbox
 from deskhand.desktop.composed import X11Desktop
+from deskhand.desktop.sweep import socket_path
 from deskhand.errors import DesktopError
 from deskhand.terms import Private
 from desktop_world import ask_bus, directory_of, run
@@ -195,25 +196,34 @@ async def test_a_share_that_is_too_much_or_nothing_is_refused_by_name(share: str
 
 @pytest.mark.parametrize(("network", "reached"), [("host", True), ("none", False)])
 async def test_the_network_is_there_or_not_as_asked(network: str, reached: bool) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    """Abstract sockets belong to the network: those of other displays are among them."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as abstract:
+        name = f"\0/tmp/.X11-unix/X{os.getpid() % 10_000 + 50_000}"
+        abstract.bind(name)
+        abstract.listen()
         spec = Private(network=network)  # type: ignore[arg-type]
         desktop = await open_desktop_backend(spec, settings=load_settings())
         assert isinstance(desktop, X11Desktop)
         try:
             found = run(
                 desktop,
-                """
-try:
-    socket.create_connection(("127.0.0.1", int(sys.argv[1])), 2).close()
-    answer(True)
-except OSError:
-    answer(False)
+                CONNECT
+                + """
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 2).close()
+        return True
+    except OSError:
+        return False
+answer([listens(int(sys.argv[1])), connects("\\0" + sys.argv[2]), connects(sys.argv[3])])
 """,
                 str(server.getsockname()[1]),
+                name[1:],
+                socket_path(int(desktop.display[1:])),
             )
         finally:
             desktop.close()
-    assert found is reached
+    assert found == [reached, reached, True]
 
 
 async def test_without_bubblewrap_the_display_is_isolated_and_the_user_is_told(
