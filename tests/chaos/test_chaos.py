@@ -15,6 +15,7 @@ from chaos.trial import try_once
         ("stop the recorder", 9),
         pytest.param("end the worker", 1, marks=pytest.mark.long),  # a display's socket was left
         pytest.param("stop Xvfb", 28, marks=pytest.mark.long),  # a desktop's directory was left
+        pytest.param("stop Xvfb", 112, marks=pytest.mark.long),  # a directory of the browser driver was left
         *(pytest.param(name, 1, marks=pytest.mark.long) for name in sorted(FAULTS)),
     ],
 )

@@ -33,7 +33,8 @@ class BrowserCommand:
     ``executable`` is a script that runs the browser on the desktop, in its box, with the caller's fds 3 and 4 (the
     pipe of ``--remote-debugging-pipe``). ``profile`` and ``downloads`` are directories that have the same path in
     and outside of the box. ``chromium_sandbox`` is to be handed on as it is: Playwright otherwise switches the
-    browser's own sandbox off. ``cookies`` is the file that keeps a profile's cookies, where there is one.
+    browser's own sandbox off. ``artifacts`` is a directory for what Playwright makes meanwhile. ``cookies`` is the file
+    that keeps a profile's cookies, where there is one.
     """
 
     executable: str
@@ -41,6 +42,7 @@ class BrowserCommand:
     env: dict[str, str]
     profile: str
     downloads: str
+    artifacts: str
     chromium_sandbox: bool
     cookies: str | None = None
 

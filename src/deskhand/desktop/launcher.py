@@ -75,7 +75,8 @@ class Launcher:
         else:
             command = self.sandbox.showing(os.path.dirname(program)).argv([program])
         profile, downloads = os.path.join(self.web, "profile"), os.path.join(self.web, "downloads")
-        for path in (profile, downloads):
+        artifacts = os.path.join(self.household.directory, "artifacts")
+        for path in (profile, downloads, artifacts):
             os.makedirs(path, 0o700, exist_ok=True)
         return BrowserCommand(
             executable=write_launcher(os.path.join(self.household.directory, "browser"), command),
@@ -83,6 +84,7 @@ class Launcher:
             env={"PATH": PATH, MARK: self.household.directory},
             profile=profile,
             downloads=downloads,
+            artifacts=artifacts,
             chromium_sandbox=uses_own_sandbox(),
             cookies=self.cookies,
         )

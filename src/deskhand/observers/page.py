@@ -54,6 +54,8 @@ class Command(Protocol):
     @property
     def downloads(self) -> str: ...
     @property
+    def artifacts(self) -> str: ...
+    @property
     def chromium_sandbox(self) -> bool: ...
     @property
     def cookies(self) -> str | None: ...
@@ -106,6 +108,7 @@ class Browser:
                     ignore_default_args=["--enable-automation"],
                     accept_downloads=True,
                     downloads_path=command.downloads,
+                    artifacts_dir=command.artifacts,
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,
