@@ -377,6 +377,23 @@ def test_an_export_is_a_tar_of_the_task(finished: Path) -> None:
     done = subprocess.run(command, capture_output=True, check=True)
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         assert archive.getnames() == [f"{finished.name}/audit.jsonl"]
+    assert subprocess.run(command[:-1], capture_output=True, check=True).stdout == done.stdout
+
+
+def test_an_export_is_a_trajectory_when_asked_for(finished: Path, tmp_path: Path) -> None:
+    made = json.loads(computer("export", finished.name, "--format", "atif").stdout)
+    assert made["session_id"] == finished.name
+    out = tmp_path / "trajectory.json"
+    assert computer("export", "--format", "atif", "-o", str(out)).returncode == 0
+    assert json.loads(out.read_text()) == made
+    refused = computer("export", "--format", "zip")
+    assert (refused.returncode, "tar or atif" in refused.stderr) == (2, True)
+    nowhere = computer("export", "-o", str(tmp_path / "none" / "x"))
+    assert (nowhere.returncode, "cannot write" in nowhere.stderr, "Traceback" in nowhere.stderr) == (
+        2,
+        True,
+        False,
+    )
 
 
 def test_the_doctor_names_each_part_why_it_matters_and_what_brings_it() -> None:

@@ -102,8 +102,11 @@ def _write_page(paths: list[Path], page: Path) -> None:
 
     if len(paths) != 1:
         fail("--html is of one task" if paths else "no tasks yet", 2 if paths else 1)
-    with page.open("w", encoding="utf-8") as out:
-        write_report(paths[0].parent, out)
+    try:
+        with page.open("w", encoding="utf-8") as out:
+            write_report(paths[0].parent, out)
+    except OSError as error:
+        fail(f"cannot write {page}: {error.strerror}", 1)
     print(page)
 
 
@@ -201,7 +204,9 @@ def transcript(
     )
 )
 def export(
-    conversation: Conversation,
+    conversation: Annotated[
+        str | None, typer.Argument(metavar="[CONV]", help="A task; default: the last one.")
+    ] = None,
     form: Annotated[
         str,
         typer.Option("--format", metavar="tar|atif", help="The files, or one trajectory (ATIF 1.7, JSON)."),
@@ -219,7 +224,9 @@ def export(
 
     if form not in ("tar", "atif"):
         fail(f"--format is tar or atif, not {form!r}")
-    directory = directory_of(conversation)
+    if conversation is None and not (names := open_store().names()):
+        fail("no tasks yet", 1)
+    directory = directory_of(names[0] if conversation is None else conversation)
     if form == "tar" and output is None and sys.stdout.isatty():
         fail("a tar is not for a terminal: send it to a file or to tar")
     try:

@@ -343,13 +343,21 @@ async def test_everything_ends_with_the_block_even_when_it_fails() -> None:
 
 async def test_a_recording_has_a_duration(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "r.mp4"
-    async with await desk.record(path):
+    async with desk.record(path) as recording:
         await desk.launch(["zenity", "--info", "--text=x"])
+        assert recording.running
+        with pytest.raises(ValueError, match="a recording is running already"):
+            await desk.record(tmp_path / "second.mp4")
+    assert (recording.path, recording.running) == (str(path), False)
     probe = shutil.which("ffprobe")
     assert probe is not None
     command = [probe, "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", str(path)]
     said = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
     assert float(said.stdout) > 0
+    again = await desk.record(tmp_path / "second.mp4")
+    assert again.running
+    assert await again.stop() == str(tmp_path / "second.mp4")
+    assert await again.stop() is None
 
 
 async def test_waiting_ends_as_soon_as_the_element_is_there(desk: Desk) -> None:

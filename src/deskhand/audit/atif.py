@@ -2,13 +2,17 @@
 
 Each turn of the child is one step: its words, calls, answers and tokens. What the format has no field for is in the
 ``extra`` objects that it provides: each event of the log stands, whole, in ``extra.events`` of the step in which it
-happened, so that the log can be spelled again byte for byte.
+happened, so that the log can be spelled again byte for byte. Half a surrogate pair, which JSON's strict readers refuse,
+is the one thing that becomes U+FFFD.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,7 @@ from deskhand.audit.review import Reviewer
 from deskhand.audit.transcript import FILE_NAME as TRANSCRIPT
 from deskhand.audit.transcript import read_transcript
 from deskhand.audit.verify import verify_log
+from deskhand.audit.words import number
 
 SCHEMA = "ATIF-v1.7"
 
@@ -47,7 +52,7 @@ def trajectory(directory: Path, *, beside: Path | None = None) -> Json:
     first = next((event for event in events if event.get("kind") == "task_started"), {})
     last = next((event for event in reversed(events) if event.get("kind") == "task_finished"), {})
     checked = verify_log(directory / FILE_NAME)
-    return {
+    made: Json = {
         "schema_version": SCHEMA,
         "session_id": directory.name,
         "trajectory_id": directory.name,
@@ -71,6 +76,8 @@ def trajectory(directory: Path, *, beside: Path | None = None) -> Json:
             },
         },
     }
+    whole: Json = _strict(made)
+    return whole
 
 
 class _Steps:
@@ -89,7 +96,7 @@ class _Steps:
         match entry.get("type"):
             case "words":
                 source = "system" if entry.get("role") == "system" else "user"
-                rest = _rest(entry, "type", "role", "text", "images")
+                rest = _rest(entry, "type", *(["role"] if entry.get("role") == source else []), "text")
                 self._add(
                     {"source": source, "message": self._content(entry), "extra": {"events": [], **rest}}
                 )
@@ -124,21 +131,23 @@ class _Steps:
         for result in _items(entry, "results"):
             if not isinstance(result, dict):
                 continue
-            made: Json = {"content": self._content(result), "extra": _rest(result, "text", "images")}
+            made: Json = {"content": self._content(result), "extra": _rest(result, "text")}
             if (called := known.get(str(result.get("call_id") or ""))) is not None:
                 made = {"source_call_id": called, **made}
             results.append(made)
-        step["observation"] = {"results": results}
+        step.setdefault("observation", {"results": []})["results"] += results
+        if rest := _rest(entry, "type", "results"):
+            step["extra"]["of_results"] = rest
 
     def add_events(self, events: Iterable[Event]) -> None:
         """Put each event to the turn in which it happened: what comes before the first turn, to the first step."""
         if not self.all:
             self._add({"source": "system", "message": "", "extra": {"events": []}})
-        turns = iter(self._turns)
+        turns = deque(self._turns)
         step = self.all[0]
         for event in events:
-            if event.get("kind") == "model_call" and not _is_second_look(event):
-                step = next(turns, step)
+            if event.get("kind") == "model_call" and turns and _is_of(event, turns[0]):
+                step = turns.popleft()
                 _measure(step, event)
             step["extra"]["events"].append(event)
 
@@ -157,7 +166,7 @@ class _Steps:
                     step = self._add(
                         {"source": "agent", "message": "", "llm_call_count": 0, "extra": {"events": []}}
                     )
-                    step["timestamp"] = event.get("ts")
+                    _date(step, event)
                 self._done(step, event, row.outcome)
             step["extra"]["events"].append(event)
 
@@ -206,19 +215,24 @@ def _call(call: Json, name: str) -> Json:
 
 def _measure(step: Json, event: Event) -> None:
     """What a turn cost, and when it was."""
-    step["timestamp"] = event.get("ts")
+    _date(step, event)
     if event.get("provider") == _PLAIN:
         step["llm_call_count"] = 0
         return
     step["llm_call_count"] = 1
-    names = {
-        "prompt_tokens": "input_tokens",
-        "completion_tokens": "output_tokens",
-        "cached_tokens": "cached_tokens",
-        "cost_usd": "cost_usd",
-    }
-    metrics = {ours: event[theirs] for ours, theirs in names.items() if event.get(theirs) is not None}
-    step["metrics"] = {**metrics, "extra": _rest(event, *_ENVELOPE, *names.values())}
+    counts = {"prompt": "input", "completion": "output", "cached": "cached"}
+    metrics: Json = {f"{theirs}_tokens": _count(event, f"{ours}_tokens") for theirs, ours in counts.items()}
+    if (cost := number(event.get("cost_usd"))) is not None:
+        metrics["cost_usd"] = cost
+    known = [f"{ours}_tokens" for ours in counts.values()]
+    step["metrics"] = {**metrics, "extra": _rest(event, *_ENVELOPE, *known, "cost_usd")}
+
+
+def _date(step: Json, event: Event) -> None:
+    with suppress(ValueError):
+        moment = str(event.get("ts"))
+        datetime.fromisoformat(moment)
+        step["timestamp"] = moment
 
 
 _ENVELOPE = ("v", "seq", "ts", "t", "conversation", "kind", "prev", "hash", "torn", "provider", "model")
@@ -226,8 +240,8 @@ _ENVELOPE = ("v", "seq", "ts", "t", "conversation", "kind", "prev", "hash", "tor
 
 def _totals(events: Iterable[Event], steps: int) -> Json:
     calls = [event for event in events if event.get("kind") == "model_call"]
-    costs = [event.get("cost_usd") for event in calls]
-    known = [cost for cost in costs if isinstance(cost, int | float)]
+    costs = [number(event.get("cost_usd")) for event in calls]
+    known = [cost for cost in costs if cost is not None]
     return {
         "total_prompt_tokens": sum(_count(event, "input_tokens") for event in calls),
         "total_completion_tokens": sum(_count(event, "output_tokens") for event in calls),
@@ -237,6 +251,14 @@ def _totals(events: Iterable[Event], steps: int) -> Json:
     }
 
 
+def _is_of(event: Event, step: Json) -> bool:
+    """Whether a model's call is a turn of the transcript, and not one that judged or summed up."""
+    usage = step["extra"].get("usage")
+    told: Json = {**(usage if isinstance(usage, dict) else {}), "stop": step["extra"].get("stop")}
+    told["calls"] = [call["function_name"] for call in step.get("tool_calls", ())]
+    return all(event[key] == value for key, value in told.items() if key in event)
+
+
 def _is_second_look(event: Event) -> bool:
     """Whether a model was asked to judge the child's work: that is no turn of the child."""
     return "verification" in str(event.get("provider") or "")
@@ -244,12 +266,29 @@ def _is_second_look(event: Event) -> bool:
 
 def _count(event: Event, key: str) -> int:
     value = event.get(key)
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _items(holder: Json, key: str) -> list[Any]:
     value = holder.get(key)
     return value if isinstance(value, list) else []
+
+
+def _strict(value: Any) -> Any:
+    """The value with text that any reader of JSON takes."""
+    match value:
+        case str():
+            return (
+                value
+                if value.isascii()
+                else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            )
+        case dict():
+            return {_strict(key): _strict(each) for key, each in value.items()}
+        case list():
+            return [_strict(each) for each in value]
+        case _:
+            return value
 
 
 def _rest(holder: Json, *known: str) -> Json:

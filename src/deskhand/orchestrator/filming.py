@@ -8,7 +8,8 @@ from pathlib import Path
 from deskhand.audit.films import name_of, runs_of
 from deskhand.audit.read import read_events
 from deskhand.orchestrator.record import Record
-from deskhand.tools.desk import Desk, Recording
+from deskhand.tools.desk import Desk
+from deskhand.tools.recording import Recording
 
 
 class Filming:

@@ -10,7 +10,6 @@ import itertools
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Final
 
 from deskhand.config import Settings, load_settings
@@ -24,6 +23,7 @@ from deskhand.tools import evidence as proofs
 from deskhand.tools.batch import Batch
 from deskhand.tools.pictures import Pictures
 from deskhand.tools.plan import parse_steps
+from deskhand.tools.recording import Recording
 from deskhand.tools.search import READ_SECONDS, search
 from deskhand.tools.sync import SyncDesk, running_desk
 from deskhand.tools.targets import place_of
@@ -222,12 +222,20 @@ class Desk:
 
     # --- recording ------------------------------------------------------------------------------------------------
 
-    async def record(self, path: str | os.PathLike[str], *, fps: int = 10) -> Recording:
-        """Record the screen into an MP4 until `stop_recording`, the end of ``async with``, or the desk's end."""
+    def record(self, path: str | os.PathLike[str], *, fps: int = 10) -> Recording:
+        """Record the screen into an MP4, for the length of an ``async with``; awaited, until `stop_recording`.
+
+        A recording that is running when the desk ends is finished then. ValueError when one is running already;
+        DesktopError when the file cannot be written; MissingPart without ffmpeg.
+        """
+        file = os.fspath(path)
+        return Recording(file, lambda: self._start_recording(file, fps), self.stop_recording)
+
+    async def _start_recording(self, path: str, fps: int) -> Recorder:
         if self._recorder is not None:
             raise ValueError(f"a recording is running already, into {self._recorder.path}")
-        self._recorder = await in_thread(self.desktop.record, os.fspath(path), fps=fps)
-        return Recording(self, self._recorder)
+        self._recorder = await in_thread(self.desktop.record, path, fps=fps)
+        return self._recorder
 
     async def stop_recording(self) -> str | None:
         """Finish the file; its path, None when nothing was recorded. DesktopError when the file is no good."""
@@ -268,40 +276,6 @@ class Desk:
         if roots:
             self._looks.append((time.monotonic(), roots))
             del self._looks[:-REMEMBERED_LOOKS]
-
-
-class Recording:
-    """A running recording: ``await stop()``, or leave the ``async with``."""
-
-    def __init__(self, desk: Desk, recorder: Recorder) -> None:
-        self._desk, self._recorder = desk, recorder
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self._recorder.path
-
-    @property
-    def began(self) -> float | None:
-        """`time.monotonic` of the first picture; None until there is one."""
-        return self._recorder.began
-
-    @property
-    def running(self) -> bool:
-        """Whether it still records; False as well when it had to give up, which `stop` tells of."""
-        return self._recorder.running
-
-    async def stop(self) -> str | None:
-        """Finish the file; its path."""
-        return await self._desk.stop_recording()
-
-    async def __aenter__(self) -> Recording:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
 
 @contextlib.asynccontextmanager

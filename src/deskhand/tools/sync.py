@@ -73,7 +73,7 @@ class SyncDesk:
     @contextlib.contextmanager
     def record(self, path: str | os.PathLike[str], *, fps: int = 10) -> Iterator[None]:
         """Record the screen for the length of the block."""
-        self._wait(self._desk.record(path, fps=fps))
+        self._wait(self._desk.record(path, fps=fps).begin())
         try:
             yield
         finally:
