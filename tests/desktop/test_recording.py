@@ -119,6 +119,20 @@ def test_a_recording_whose_recorder_was_killed_still_plays_and_says_that_it_ende
     assert frames_of(path) > 5
 
 
+def test_a_recorder_that_hangs_is_killed_in_time_and_leaves_what_plays(
+    shared: X11Desktop, tmp_path: Path
+) -> None:
+    path = tmp_path / "hung.mp4"
+    recorder = start_recording(shared.display, shared.client_env["XAUTHORITY"], (640, 480), str(path), fps=30)
+    while not duration_of(str(path)):
+        assert recorder.running
+    os.kill(recorder._process.pid, signal.SIGSTOP)
+    start = time.monotonic()
+    recorder.stop(within=1.0)
+    assert time.monotonic() - start < 4
+    assert duration_of(recorder.path)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_recorder_killed_at_any_moment_after_three_seconds_leaves_what_plays(

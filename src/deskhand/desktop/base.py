@@ -160,8 +160,11 @@ class Recorder(Protocol):
         """False as well when it has given up."""
         ...
 
-    def stop(self) -> None:
-        """Finish the file and check that it has a duration; DesktopError with ffmpeg's last words otherwise."""
+    def stop(self, within: float | None = None) -> None:
+        """Finish the file and check that it has a duration; DesktopError with ffmpeg's last words otherwise.
+
+        With ``within``, an ffmpeg that has not finished in about so many seconds is killed.
+        """
         ...
 
 

@@ -26,6 +26,8 @@ _FRAGMENT = 0.5
 _FIRST_FRAME_DEADLINE = 3.0
 _FINISH_DEADLINE = 5.0
 _PROBE_DEADLINE = 5.0
+_CHECKING = 0.3
+"""Seconds of a bounded end that are kept for looking whether the file is good."""
 
 _TOLD_TO = 255
 """ffmpeg's exit status when a signal told it to end."""
@@ -72,29 +74,33 @@ class FfmpegRecorder:
         """Whether ffmpeg still records; False as well when it has given up."""
         return self._process.poll() is None
 
-    def stop(self) -> None:
+    def stop(self, within: float | None = None) -> None:
         """Finish the file and check that it has a duration. A second call says what the first one said.
 
+        ``within`` is about how many seconds that may take; an ffmpeg that does not end is killed, and the file holds
+        all but its last moment.
         DesktopError with ffmpeg's last words when the file is not good, or when the recording had ended by itself.
         """
         with self._lock:
             if not self._done:
                 try:
-                    self._finish()
+                    self._finish(within)
                 except DesktopError as error:
                     self._fault = error
                 self._done = True
             if self._fault is not None:
                 raise self._fault
 
-    def _finish(self) -> None:
+    def _finish(self, within: float | None) -> None:
+        until = time.monotonic() + (_FIRST_FRAME_DEADLINE + _FINISH_DEADLINE if within is None else within)
         # A file without a frame has no duration: wait for one, also when the task was quicker than that.
-        self._first_frame.wait(_FIRST_FRAME_DEADLINE)
+        self._first_frame.wait(min(_FIRST_FRAME_DEADLINE, (until - time.monotonic()) / 2))
         killed = False
         if self._process.poll() is None:
             self._keep_picture()
             self._process.send_signal(signal.SIGINT)
-            if killed := not _ended(self._pidfd, _FINISH_DEADLINE):
+            patience = min(_FINISH_DEADLINE, max(0.0, until - time.monotonic() - _CHECKING))
+            if killed := not _ended(self._pidfd, patience):
                 end([self._process])
         self._process.poll()
         self._reader.join(1.0)

@@ -15,6 +15,10 @@ from deskhand.tools.desk import Desk
 CLOSING = 0.5
 """Seconds that the last picture and the recording's end may take together."""
 
+FINISHING = 4.0
+"""Seconds that the end of a task takes at most when it has them: finishing a recording on a crowded machine."""
+
+
 RESUMABLE: tuple[Reason, ...] = ("question", "consent", "not_understood", "nobody_answered")
 """Ends that wait for a person: the desktop is kept for the answer."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 from deskhand.audit.films import name_of, runs_of
@@ -10,6 +11,9 @@ from deskhand.audit.read import read_events
 from deskhand.orchestrator.record import Record
 from deskhand.tools.desk import Desk
 from deskhand.tools.recording import Recording
+
+_FIRST_PICTURE = 3.0
+"""Seconds in which a recorder shows its first picture on a machine that is not overloaded."""
 
 
 class Filming:
@@ -38,6 +42,14 @@ class Filming:
         if self.path is not None:
             self._recording = await desk.record(self.path)
 
+    async def rolling(self) -> None:
+        """Wait for the first picture, so that the first act is in the film: as long as a recorder takes to start."""
+        end = time.monotonic() + _FIRST_PICTURE
+        while (film := self._recording) is not None and film.began is None and film.running:
+            if time.monotonic() > end:
+                return
+            await asyncio.sleep(0.02)
+
     async def end(self, within: float) -> dict[str, float]:
         """Finish the file, if that can be in so many seconds; what the log is to know of it.
 
@@ -47,8 +59,7 @@ class Filming:
         if recording is None or self.path is None:
             return {}
         try:
-            async with asyncio.timeout(within):
-                await recording.stop()
+            await recording.stop(within)
         except Exception as error:
             self._record.error(error, "recording")
         if not Path(self.path).is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import selectors
 import threading
@@ -59,6 +60,7 @@ class Follower:
     def __init__(self, order: Order, peer: Peer) -> None:
         self.order, self.peer = order, peer
         self.deadline: float | None = order.brief.deadline
+        self._due = order.brief.deadline
         self.closing = self.running = False
         self.status: TaskStatus | None = None
         self.kept = False
@@ -127,6 +129,8 @@ class Follower:
             case ClockFrame():
                 self.deadline = None if frame.left is None else time.monotonic() + frame.left
                 self.closing = frame.closing or self.closing
+                if not self.closing:
+                    self._due = math.inf if self.deadline is None else self.deadline
             case QuestionFrame():
                 threading.Thread(
                     target=self._answer, args=(frame,), name="deskhand-answer", daemon=True
@@ -158,6 +162,8 @@ class Follower:
         reason: Reason
         if self._cancelled_at is not None:
             reason, why = "stopped_by_caller", "the task was stopped and its worker did not answer any more"
+        elif self.closing and now < self._due:
+            reason, why = "computer_lost", "the task had ended, but its worker did not say how"
         elif self.deadline is not None and now >= self.deadline:
             reason = "deadline"
             why = f"the time of {order.brief.timeout:g} s was used up and the worker did not answer"

@@ -20,7 +20,7 @@ from deskhand.orchestrator.brief import Brief, ClockFrame, EventFrame, StatusFra
 from deskhand.orchestrator.briefing import surroundings
 from deskhand.orchestrator.children import child_class
 from deskhand.orchestrator.consent import Gate
-from deskhand.orchestrator.ending import CLOSING, RESUMABLE, last_look, reason_of, unfinished
+from deskhand.orchestrator.ending import CLOSING, FINISHING, RESUMABLE, last_look, reason_of, unfinished
 from deskhand.orchestrator.filming import Filming
 from deskhand.orchestrator.hooks import HookName, run_hook
 from deskhand.orchestrator.limits import Meter
@@ -228,6 +228,7 @@ class Work:
             if fresh:
                 self.tell_desktop(self.desk, ready)
             child = await self.make_child(self.desk)
+            await self._filming.rolling()
             return await (child.run() if brief.answer is None else child.resume(brief.answer, fresh=fresh))
         finally:
             display.cancel()
@@ -342,9 +343,11 @@ class Work:
 
     async def report(self, outcome: Outcome) -> None:
         """The last picture, the end of the recording, the last line of the log, the status: in this order."""
-        self.link.send(ClockFrame(left=2 * CLOSING, closing=True))
+        window = max(2 * CLOSING, min(self.meter.remaining(), FINISHING))
+        closed_by = time.monotonic() + window
+        self.link.send(ClockFrame(left=window, closing=True))
         final = await last_look(self.desk, self.record, self.directory)
-        filmed = await self._filming.end(2 * CLOSING)
+        filmed = await self._filming.end(closed_by - CLOSING / 2 - time.monotonic())
         receipt = Receipt(
             conversation=self.brief.conversation,
             logdir=self.directory,

@@ -237,12 +237,15 @@ class Desk:
         self._recorder = await in_thread(self.desktop.record, path, fps=fps)
         return self._recorder
 
-    async def stop_recording(self) -> str | None:
-        """Finish the file; its path, None when nothing was recorded. DesktopError when the file is no good."""
+    async def stop_recording(self, within: float | None = None) -> str | None:
+        """Finish the file; its path, None when nothing was recorded. DesktopError when the file is no good.
+
+        ``within`` is about how many seconds that may take: a recorder that hangs is killed.
+        """
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return None
-        await in_thread(recorder.stop)
+        await in_thread(recorder.stop, within)
         return recorder.path
 
     # --- the end --------------------------------------------------------------------------------------------------

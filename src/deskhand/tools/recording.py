@@ -13,7 +13,10 @@ class Recording:
     """It begins when it is awaited or entered, and ends by `stop` or at the end of ``async with``."""
 
     def __init__(
-        self, path: str, start: Callable[[], Awaitable[Recorder]], stop: Callable[[], Awaitable[str | None]]
+        self,
+        path: str,
+        start: Callable[[], Awaitable[Recorder]],
+        stop: Callable[[float | None], Awaitable[str | None]],
     ) -> None:
         self.path = path
         """The file."""
@@ -36,9 +39,9 @@ class Recording:
             self._recorder = await self._start()
         return self
 
-    async def stop(self) -> str | None:
-        """Finish the file; its path. DesktopError when the file is no good."""
-        return await self._stop()
+    async def stop(self, within: float | None = None) -> str | None:
+        """Finish the file, in about ``within`` seconds; its path. DesktopError when the file is no good."""
+        return await self._stop(within)
 
     def __await__(self) -> Generator[Any, None, Recording]:
         return self.begin().__await__()
