@@ -346,7 +346,7 @@ def _lying(stage: Stage, request: Request) -> dict[str, Any]:
 def _huge_result(stage: Stage) -> None:
     turns = [*stage.flow.turns]
     (last,) = turns[-1]["calls"]
-    text = f"{last['input']['result']} " + "word 日本 " * 9_000
+    text = f"{last['input']['result']} " + "🙂" * 19_000
     turns[-1] = {"calls": [{"name": "finish", "input": {**last["input"], "result": text}}]}
     stage.flow = replace(stage.flow, turns=turns)
 

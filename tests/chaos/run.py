@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ def _struck(seed: int, fault: str) -> Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run them, each fault as often as the others; prints each trial, the counts, and one JSON line last."""
+    for number in (signal.SIGINT, signal.SIGHUP):  # ignored in the background, which callers would inherit
+        signal.signal(number, signal.SIG_DFL)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1, help="number of the first trial")

@@ -82,8 +82,7 @@ class ProcessPeer:
         except subprocess.TimeoutExpired:
             kill_group(self._process.pid)
             self._process.wait()
-        if self._process.returncode != 0:
-            _clear_up()
+        _clear_up()
         with suppress(OSError):
             if self._log.stat().st_size == 0:
                 self._log.unlink()
@@ -153,7 +152,7 @@ def kill_group(pid: int) -> None:
 
 
 def _clear_up() -> None:
-    """A worker that did not end by itself has left its desktop's files: remove them now, not at the next start."""
+    """Remove now, not at the next start, what a worker could not remove itself: it was killed, or at some limit."""
     with suppress(OSError, DesktopError):
         sweep()
 
