@@ -8,15 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deskhand.desktop.recordings import Recordings
+from deskhand.errors import DesktopError
 from desktop_world import ended
-from films import frames_of
+from films import frames_of, size_of
 from test_cli import computer
 
 COMPUTER = [sys.executable, "-m", "deskhand.cli"]
@@ -92,11 +93,15 @@ def _pid(home: Path, name: str) -> int:
     return pid
 
 
-def _wait_until_it_plays(film: Path) -> None:
+def _wait_until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + 20
-    while not film.exists():
-        assert time.monotonic() < end, f"{film} does not come"
+    while not holds():
+        assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def _wait_until_it_plays(film: Path) -> None:
+    _wait_until(film.exists)
 
 
 def test_a_recording_runs_behind_the_prompt_until_it_is_stopped(
@@ -118,15 +123,35 @@ def test_a_recording_runs_behind_the_prompt_until_it_is_stopped(
     assert (again.returncode, "no running recording called" in again.stderr) == (1, True)
 
 
-def test_several_at_once_are_told_apart_by_name(display: str, tmp_path: Path) -> None:
-    first = _start("-o", str(tmp_path / "a.mp4"), "--computer", display)["name"]
-    second = _start("-o", str(tmp_path / "b.mp4"), "--computer", display)["name"]
-    unclear = computer("record", "stop")
-    assert unclear.returncode == 1
-    assert first in unclear.stderr
-    assert second in unclear.stderr
-    assert computer("record", "stop", first).returncode == 0
-    assert second in computer("record", "stop").stdout
+def test_several_at_once_are_told_apart_by_name(deskhand_home: Path, tmp_path: Path) -> None:
+    registry = Recordings(deskhand_home)
+    with registry.running("display::1", tmp_path / "a.mp4") as first:
+        with registry.running("display::2", tmp_path / "b.mp4") as second:
+            with pytest.raises(DesktopError, match=f"which one.*{second}.*{first}"):
+                registry.find(None, running=True)
+            assert registry.find(first, running=True).computer == "display::1"
+        assert registry.find(None, running=True).name == first
+        assert registry.find(second).state == "finished"
+    with pytest.raises(DesktopError, match="no running recording"):
+        registry.stop(None)
+
+
+def test_a_running_task_is_recorded_until_it_ends(tmp_path: Path, deskhand_home: Path) -> None:
+    turns = [{"calls": [{"name": "wait_for", "input": {"selector": "button[name='never']", "timeout": 50}}]}]
+    script, film = tmp_path / "turns.json", tmp_path / "film.mp4"
+    script.write_text(json.dumps(turns))
+    begun = computer("task", "wait", "--model", f"scripted:{script}", "--background", "--json")
+    name = json.loads(begun.stdout)["conversation"]
+    try:
+        _wait_until(lambda: "desktop_ready" in computer("audit-log", name, "--jsonl").stdout)
+        row = _start("-o", str(film), "--computer", name)
+        _wait_until(film.exists)
+    finally:
+        computer("stop", name)
+    _wait_until(lambda: Recordings(deskhand_home).find(row["name"]).state == "finished")
+    assert size_of(film) == (1280, 800)
+    listed = json.loads(computer("record", "list", "--json").stdout)
+    assert [each["file"] for each in listed] == [str(film)]
 
 
 def test_a_recorder_that_was_killed_is_listed_as_dead_and_its_file_plays(
