@@ -100,7 +100,6 @@ def _on_parts() -> Iterator[Fault]:
                 flows=where.get(part, ()),
                 ends=(
                     "desktop_error",
-                    "computer_lost",
                     "unverified",
                     "gave_up",
                     "model_error",

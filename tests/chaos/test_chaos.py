@@ -16,6 +16,7 @@ from chaos.trial import try_once
         pytest.param("end the worker", 1, marks=pytest.mark.long),  # a display's socket was left
         pytest.param("stop Xvfb", 28, marks=pytest.mark.long),  # a desktop's directory was left
         pytest.param("stop Xvfb", 112, marks=pytest.mark.long),  # a directory of the browser driver was left
+        pytest.param("stop Xvfb", 156, marks=pytest.mark.long),  # no status got past a display that hung
         *(pytest.param(name, 1, marks=pytest.mark.long) for name in sorted(FAULTS)),
     ],
 )

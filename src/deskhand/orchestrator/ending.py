@@ -46,8 +46,12 @@ async def last_look(desk: Desk | None, record: Record, directory: Path) -> str |
     """Keep the last picture, if it can be had in time; its path."""
     if desk is None:
         return None
+    # Not cancelled when it is late: that would wait for a display that hangs, and the status would not get out
+    looking = asyncio.ensure_future(desk.screenshot())
+    looking.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait({looking}, timeout=CLOSING)
     with suppress(Exception):
-        async with asyncio.timeout(CLOSING):
-            digest = record.store(await desk.screenshot())
+        if looking.done():
+            digest = record.store(looking.result())
             return str(directory / "images" / f"{digest}.png")
     return None
