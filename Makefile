@@ -1,6 +1,6 @@
 # Each target sets up what it needs by itself; on a fresh machine that takes minutes, afterwards nothing.
 
-.PHONY: help setup demo test check check-all bench conformance chaos bare clean
+.PHONY: help setup demo test check check-all bench conformance chaos fuzz bare clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make bench      the benchmarks"
 	@echo "make conformance  100 catalog entries of input, 5 times, through a neutral harness"
 	@echo "make chaos      500 tasks, each with a fault at a random moment (root)"
+	@echo "make fuzz       100,000 inputs of every kind that comes from outside"
 	@echo "make bare       demo and tests in a fresh Debian 12 (root)"
 	@echo "make clean      remove what the others made"
 
@@ -37,6 +38,9 @@ conformance: setup
 
 chaos: setup
 	@.venv/bin/python tests/chaos/run.py
+
+fuzz: setup
+	@FUZZ_CASES=$${FUZZ_CASES:-100000} .venv/bin/python -m pytest -o timeout=0 tests/fuzz
 
 bare:
 	@scripts/bare
