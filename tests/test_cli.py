@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -319,27 +320,70 @@ def test_a_log_can_be_followed_until_its_task_ends(finished: Path) -> None:
     assert seen == ["task_started", "action", "task_finished", "observation", "task_finished"]
 
 
-def test_the_first_rows_of_a_very_long_log_are_there_at_once(deskhand_home: Path) -> None:
-    name, directory = TaskStore(deskhand_home).new()
-    head, lines = ZERO, []
-    for seq in range(100_000):
-        line, head = seal(
-            {"v": 1, "seq": seq, "kind": "action", "step": {"kind": "click", "target": f"e{seq}"}}, head
-        )
-        lines.append(line)
-    (directory / "audit.jsonl").write_bytes(b"".join(lines))
-    took = []
-    for _ in range(3):
+def _first_rows(count: int, *words: str) -> tuple[list[str], float]:
+    """The first lines that ``computer audit-log`` prints, and the seconds until they were there."""
+    best = 99.0
+    for _ in range(8):
         began = time.perf_counter()
-        command = [sys.executable, "-m", "deskhand.cli", "audit-log", name]
+        command = [sys.executable, "-m", "deskhand.cli", "audit-log", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:
             assert shown.stdout is not None
-            rows = [shown.stdout.readline() for _ in range(20)]
-            took.append(time.perf_counter() - began)
+            rows = [shown.stdout.readline() for _ in range(count)]
+            best = min(best, time.perf_counter() - began)
             shown.stdout.close()
-    assert "e17" in rows[19]
-    assert min(took) < 2  # 0.3 s on an idle machine; reading all of it takes many times that
-    assert verify_log(directory / "audit.jsonl", head).lines == 100_000
+            shown.kill()
+        if best < 0.5:  # as soon as the machine does nothing else
+            break
+    return rows, best
+
+
+def _long_log(lines: int) -> tuple[Path, str]:
+    """A log of so many lines, sealed as the writer seals them, and the hash of the last."""
+    name, directory = TaskStore(Path(os.environ["DESKHAND_HOME"])).new()
+    head, data = ZERO, []
+    for seq in range(lines):
+        click = {"v": 1, "seq": seq, "kind": "action", "step": {"kind": "click", "target": f"e{seq}"}}
+        line, head = seal({**click, "conversation": name, "t": seq / 10}, head)
+        data.append(line)
+    path = directory / "audit.jsonl"
+    path.write_bytes(b"".join(data))
+    return path, head
+
+
+@pytest.mark.parametrize("lines", [1, 1000, 100_000])
+def test_the_first_rows_of_a_log_of_any_length_are_there_at_once(lines: int) -> None:
+    path, head = _long_log(lines)
+    rows, took = _first_rows(2 + min(lines, 18), path.parent.name)
+    assert [row.split()[-1] for row in rows[2:]] == [f"e{seq}" for seq in range(min(lines, 18))]
+    assert took < 0.5
+    assert verify_log(path, head).lines == lines
+    rows, took = _first_rows(1, path.parent.name, "--jsonl", "--kind", "action")
+    assert (json.loads(rows[0])["step"]["target"], took < 0.5) == ("e0", True)
+
+
+def test_a_log_that_is_torn_is_being_written_or_is_of_a_newer_version_is_shown_as_far_as_it_goes() -> None:
+    path, _ = _long_log(1000)
+    newer = b'{"v":2,"seq":1000,"kind":"dream","t":"soon","shape":[1,{}],"prev":"?","hash":"?"}\n'
+    with path.open("ab") as file:
+        file.write(newer + b'{"v":1,"seq":1001,"kind":"act')
+    rows = computer("audit-log", path.parent.name).stdout.splitlines()[2:]
+    assert len(rows) == 1001
+    assert "dream" in rows[-1]
+    command = [sys.executable, "-m", "deskhand.cli", "audit-log", path.parent.name, "--follow", "--jsonl"]
+    with (
+        path.open("ab", buffering=0) as file,
+        path.open("rb") as lock,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following,
+    ):
+        assert following.stdout is not None
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for _ in range(1001):
+            following.stdout.readline()
+        file.write(b'ion","step":{"kind":"wait"},"prev":"?","hash":"?"}\n')
+        assert json.loads(following.stdout.readline())["step"] == {"kind": "wait"}
+        fcntl.flock(file, fcntl.LOCK_UN)
+        assert following.wait(10) == 0
+        assert lock.read().count(b"\n") == 1002
 
 
 def test_no_tasks_at_all_is_not_an_error() -> None:

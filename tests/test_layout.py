@@ -25,7 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "prompts": set(),
     "orchestrator": {"prompts", "tools", "observers", "desktop", "audit"},
 }
-SHARED = {"errors", "messages", "terms", "config"}
+SHARED = {"errors", "messages", "terms", "config", "places"}
 CLI = {"cli", "cli_base", "cli_logs", "cli_machine", "cli_people", "cli_recipes", "cli_record", "cli_task"}
 DOORS = {
     "",

@@ -58,10 +58,10 @@ def fail(message: str, status: int = USAGE) -> NoReturn:
 
 def open_store() -> TaskStore:
     from deskhand.audit.store import TaskStore
-    from deskhand.config import data_home
+    from deskhand.places import find_home
 
     try:
-        return TaskStore(data_home())
+        return TaskStore(find_home())
     except ValueError as error:  # the settings are wrong
         fail(str(error))
 

@@ -251,10 +251,10 @@ def _print_row(row: RecordingRow, *, as_json: bool) -> None:
 
 
 def _registry() -> Recordings:
-    from deskhand.config import data_home
     from deskhand.desktop.recordings import Recordings
+    from deskhand.places import find_home
 
     try:
-        return Recordings(data_home())
+        return Recordings(find_home())
     except ValueError as error:  # the settings are wrong
         fail(str(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,10 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+from deskhand.places import config_file, find_home, home_at
+
+__all__ = ["Settings", "config_file", "data_home", "load_settings"]
 
 
 class KindSettings(BaseModel):
@@ -135,15 +138,6 @@ class Settings(BaseSettings):
         return tuple(sources)
 
 
-def config_file() -> Path:
-    """The user's settings file (it need not exist). ``DESKHAND_CONFIG`` names another one."""
-    if named := os.environ.get("DESKHAND_CONFIG"):
-        return Path(named)
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("deskhand", appauthor=False)) / "config.toml"
-
-
 @cache
 def load_settings(**overrides: Any) -> Settings:
     """The settings, read once. ValueError names the variable or the key that is wrong."""
@@ -152,9 +146,4 @@ def load_settings(**overrides: Any) -> Settings:
 
 def data_home(settings: Settings | None = None) -> Path:
     """Where tasks and profiles are kept: ``DESKHAND_HOME``, else the platform's data directory. Not created here."""
-    home = (settings or load_settings()).home
-    if home is not None:
-        return home.expanduser().absolute()
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("deskhand", appauthor=False)).absolute()
+    return find_home() if settings is None else home_at(settings.home)
