@@ -115,7 +115,7 @@ class _Report:
             "kind": row.kind if row.kind.isidentifier() else "other",
             "step": row.step,
             "t": number(event.get("t")) or 0.0,
-            "took": row.seconds or 0.0,
+            "took": 0.0 if row.kind == "task_finished" else row.seconds or 0.0,  # which tells of all of it
             "what": safe(row.what),
             "target": safe(row.target),
             "outcome": safe(outcome),
