@@ -15,7 +15,8 @@ from deskhand.observers.diff import compare, diff
 from deskhand.observers.node import quote, walk
 from deskhand.observers.refs import RefTable
 from deskhand.observers.selector import parse_selector, selector_for
-from deskhand.observers.serialize import is_hidden, is_wrapper, render, repeats
+from deskhand.observers.serialize import render
+from deskhand.observers.worth import echoes, is_hidden, is_wrapper, repeats
 from trees import forests
 
 steady = settings(derandomize=True, deadline=None, max_examples=100)
@@ -44,7 +45,8 @@ def told(roots: tuple[Node, ...]) -> Iterator[Node]:
         if not is_wrapper(node):
             yield node
         below = node if node.name else holder
-        stack.extend((child, below) for child in reversed(node.children))
+        said = echoes(node.children)
+        stack.extend((child, below) for child in reversed(node.children) if id(child) not in said)
 
 
 def said(node: Node) -> tuple[object, ...]:

@@ -14,6 +14,7 @@ from deskhand.messages import Node, Rect
 from deskhand.observers.diff import compare, diff
 from deskhand.observers.mask import mask_text, mask_tree
 from deskhand.observers.node import clean_name, walk
+from deskhand.observers.page_tree import PageHandle
 from deskhand.observers.refs import RefTable
 from deskhand.observers.screen import picture
 from deskhand.observers.serialize import render
@@ -111,7 +112,7 @@ def edited(roots: tuple[Node, ...], role: str, name: str, new: Node | None) -> t
 
 def test_a_diff_tells_what_changed_with_what_it_was() -> None:
     new = edited(FORM, "textbox", "Name", n("textbox", "Name", value="Zoë", states="invalid"))
-    assert diff(shown(FORM), new) == '~ textbox "Name" invalid: "Zoë" (was value "Ana", not invalid)'
+    assert diff(shown(FORM), new) == '~ textbox "Name" invalid: "Zoë" (was "Ana", not invalid)'
 
 
 def test_a_diff_tells_what_appeared_and_where() -> None:
@@ -119,14 +120,14 @@ def test_a_diff_tells_what_appeared_and_where() -> None:
     dialog = n("dialog", "Sure?", n("button", "Yes", handle=101), n("button", "No", handle=102), handle=100)
     new = (replace(window, children=(*window.children, dialog)),)
     assert diff(FORM, new).split("\n") == [
-        '+ dialog "Sure?" (in window "Order")',
+        '+ dialog "Sure?"',
         '  - button "Yes"',
         '  - button "No"',
     ]
 
 
 def test_a_diff_tells_what_vanished_once() -> None:
-    assert diff(FORM, edited(FORM, "menuitem", "File", None)) == 'gone: menuitem "File" (in window "Order")'
+    assert diff(FORM, edited(FORM, "menuitem", "File", None)) == 'gone: menuitem "File"'
 
 
 def test_a_renamed_element_without_identity_is_a_change_not_two() -> None:
@@ -142,8 +143,95 @@ def test_a_row_of_a_page_is_one_line_and_told_whole_when_its_contents_are_others
 
     table_of_refs = RefTable()
     old, new = table_of_refs.show(table("Pay", 10)), table_of_refs.show(table("Paid", 20))
-    assert render(old).split("\n")[1:] == ['  - row [e2]: "1001" | "Ana"', '    - button "Pay" [e3]']
-    assert diff(old, new) == '~ row [e4]: "1001" | "Ana"\n  - button "Paid" [e5]'
+    assert render(old).split("\n")[1:] == ['  - row: 1001 | Ana | button "Pay" [e3]']
+    assert diff(old, new) == '~ row: 1001 | Ana | button "Paid" [e5]'
+
+
+def page(role: str, name: str = "", *children: Node, handle: object = None, **fields: object) -> Node:
+    return n(role, name, *children, source="page", handle=handle, **fields)
+
+
+def test_what_is_only_read_on_a_page_is_told_without_refs_labels_and_boxes() -> None:
+    choices = [page("option", each, handle=PageHandle(1, "d", "s", each)) for each in ("S", "M")]
+    form = page(
+        "document",
+        "Order",
+        page("heading", "Your order", handle=2),
+        page(
+            "paragraph",
+            "",
+            page("generic", "", page("text", "Gift"), page("checkbox", "Gift", handle=4)),
+            handle=3,
+        ),
+        page(
+            "paragraph",
+            "",
+            page("text", "Size"),
+            page("combobox", "Size", *choices, value="S", handle=6),
+            handle=5,
+        ),
+        page("listitem", "", page("text", "Ana:"), page("link", "Mail", handle=8), handle=7),
+        page("listitem", "", page("text", "more"), handle=9, actions=("click",)),
+        handle=1,
+    )
+    table = RefTable()
+    told = table.show((form,))
+    assert render(told).split("\n") == [
+        '- document "Order" [e1]',
+        '  - heading "Your order"',
+        '  - checkbox "Gift" [e4]',
+        '  - combobox "Size" [e6]: "S" (options "S" | "M")',
+        '  - listitem: "Ana:"',
+        '    - link "Mail" [e10]',
+        '  - listitem [e11]: "more"',
+    ]
+    assert '- heading "Your order" [e2]' in render(told, detail=True)
+    chosen = edited((form,), "combobox", "Size", page("combobox", "Size", *choices, value="M"))
+    assert diff(told, table.show(chosen)) == '~ combobox "Size" [e6]: "M" (was "S")'
+    other = edited((form,), "combobox", "Size", page("combobox", "Size", choices[0], value="S"))
+    assert diff(told, table.show(other)) == '~ combobox "Size" [e6]: "S" (options "S")'
+
+
+def test_a_cell_that_could_be_taken_for_an_element_stands_in_quotes() -> None:
+    cells = ("40 EUR", 'button "Pay" [e1]', "a | b", "", "[e2]", "…", "x" * 100)
+    row = page("row", "", *(page("cell", each) for each in cells))
+    said = render((row,)).removeprefix("- row: ")
+    assert said.startswith('40 EUR | "button \\"Pay\\" [e1]" | "a | b" | "" | "[e2]" | "…" | "xx')
+
+
+def test_new_things_are_told_below_what_they_are_in_and_gone_ones_on_one_line() -> None:
+    def mail(*inside: Node) -> tuple[Node, ...]:
+        region = page("region", "Message", *inside, handle=2)
+        return (page("document", "Mail", region, page("button", "New", handle=3), handle=1),)
+
+    words = page("paragraph", value="The code is 7026.", handle=5)
+    full = mail(page("heading", "Parcel", handle=4), words, page("button", "Send", handle=6))
+    table = RefTable()
+    old, new = table.show(mail()), table.show(full)
+    assert diff(old, new).split("\n") == [
+        '+ in region "Message":',
+        '  - heading "Parcel"',
+        '  - paragraph: "The code is 7026."',
+        '  - button "Send" [e6]',
+    ]
+    assert diff(new, old) == (
+        'gone: heading "Parcel", paragraph "The code is 7026.", button "Send" [e6] (in region "Message")'
+    )
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"),
+    [
+        ("", "milk\n", '"milk\\n"'),
+        ("milk\nbread\nbutter\ncoffee\n", "milk\nbread\nbutter\ncoffee\nrice\n", '… "rice\\n" (added)'),
+        ("milk\nbread\nbutter\ncoffee\n", "To buy\nmilk\nbread\nbutter\ncoffee\n", '"To buy\\n" … (added)'),
+        ("paid so far: 40 EUR", "paid so far: 154 EUR", '"paid so far: 154 EUR" (was "…40 EUR")'),
+        ("Ana", "Zoë", '"Zoë" (was "Ana")'),
+    ],
+)
+def test_of_a_value_what_is_known_already_is_not_told_again(was: str, now: str, told: str) -> None:
+    old, new = ((n("textbox", "Notes", value=value, handle=1),) for value in (was, now))
+    assert diff(old, new) == f'~ textbox "Notes": {told}'
 
 
 def test_losing_the_focus_is_no_change_of_its_own() -> None:

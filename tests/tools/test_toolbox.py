@@ -56,7 +56,7 @@ async def test_an_act_says_what_it_did_and_what_changed() -> None:
     result = await box.call(ToolCall(id="c1", name="act", arguments={"steps": steps}))
     assert not result.is_error
     assert '1. fill textbox "Text" [e2] hi: done' in result.text
-    assert "done by its action" in result.text
+    assert "by pointer" not in result.text
     assert '+ status "Saved"' in result.text
     assert '~ textbox "Text"' not in result.text  # the step's own line has said what it holds
     assert result.batch is not None

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, takewhile
 from typing import Final
 
 from deskhand.messages import Node
-from deskhand.observers.node import quote, walk
+from deskhand.observers.node import quote, text_of, walk
 from deskhand.observers.refs import ROWS
-from deskhand.observers.serialize import describe, is_hidden, is_wrapper, render, repeats
+from deskhand.observers.serialize import describe, options, options_words, render
+from deskhand.observers.worth import echoes, is_hidden, is_wrapper, repeats, tells_ref
 
 LIMIT_CHARS: Final = 3_000
 """The default bound of a diff as text: about 750 tokens."""
 
+
+_KNOWN: Final = 10
+"""Characters from which on what stayed the same is not told again."""
+
+_GONE: Final = 8
+"""Things that are gone, on one line."""
 
 _TYPED_INTO: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton"})
 
@@ -77,18 +85,61 @@ def diff(old: Sequence[Node], new: Sequence[Node], *, limit_chars: int = LIMIT_C
             continue
         row = _is_other_row(was, now)
         blocks.append(f"~ {render((now,)).removeprefix('- ') if row else _change(was, now)}")
-    for node, holder in delta.appeared:
-        if id(node) in told:
-            continue
-        lines = render((node,), limit_chars=max(200, limit_chars // 2)).split("\n")
-        if lines and lines[0]:
-            lines[0] = f"+ {lines[0].removeprefix('- ')}{_inside(holder)}"
-            blocks.append("\n".join(lines))
-    for node, holder in delta.vanished:
-        if id(node) in told:
-            continue
-        blocks.append(f"gone: {describe(node)}{_inside(holder)}")
+    tops = {id(root) for root in (*old, *new)}
+    appeared = [(node, holder) for node, holder in delta.appeared if id(node) not in told]
+    for holder, nodes in _by_holder(appeared, tops):
+        blocks.extend(_come(nodes, holder, max(200, limit_chars // 2)))
+    vanished = [(node, holder) for node, holder in delta.vanished if id(node) not in told]
+    for holder, nodes in _by_holder(vanished, tops):
+        blocks.extend(_gone(nodes, holder))
     return _bounded(blocks, max(200, limit_chars))
+
+
+def _by_holder(
+    nodes: Sequence[tuple[Node, Node | None]], tops: set[int]
+) -> Iterator[tuple[Node | None, list[Node]]]:
+    """Neighbours that are in the same thing, together; None where that is the window or the page itself."""
+    for _, group in groupby(nodes, lambda each: id(each[1])):
+        listed = list(group)
+        holder = listed[0][1]
+        yield (None if id(holder) in tops else holder), [node for node, _ in listed]
+
+
+def _come(nodes: Sequence[Node], holder: Node | None, limit: int) -> Iterator[str]:
+    """What is new; several things in one holder stand below its name."""
+    inset = "  " if holder is not None and len(nodes) > 1 else ""
+    head = f"+ in {_named(holder)}:\n" if inset and holder is not None else ""
+    for node in nodes:
+        text = render((node,), limit_chars=limit)
+        if not text:
+            continue
+        if inset:
+            yield head + "\n".join(f"{inset}{line}" for line in text.split("\n"))
+            head = ""
+            continue
+        first, *rest = text.split("\n")
+        place = f" (in {_named(holder)})" if holder is not None else ""
+        yield "\n".join([f"+ {first.removeprefix('- ')}{place}", *rest])
+
+
+def _gone(nodes: Sequence[Node], holder: Node | None) -> Iterator[str]:
+    """What is no longer there, a few to a line: what it held is of no use any more."""
+    place = f" (in {_named(holder)})" if holder is not None else ""
+    for start in range(0, len(nodes), _GONE):
+        names = [_short(node) for node in nodes[start : start + _GONE]]
+        yield f"gone: {', '.join(names)}{place}"
+
+
+def _short(node: Node) -> str:
+    name = node.name or (text_of(node) if node.role in ROWS else "")
+    ref = f" [{node.ref}]" if tells_ref(node) else ""
+    if node.role == "text" or not (name or ref):
+        name = name or node.value or ""
+    return f"{node.role}{' ' + quote(name, 40) if name else ''}{ref}"
+
+
+def _named(holder: Node) -> str:
+    return f"{holder.role} {quote(holder.name, 60)}"
 
 
 def _is_other_row(was: Node, now: Node) -> bool:
@@ -110,34 +161,57 @@ def _bounded(blocks: Sequence[str], limit: int) -> str:
     return "\n".join(out)
 
 
-def _inside(holder: Node | None) -> str:
-    return f" (in {holder.role} {quote(holder.name, 60)})" if holder is not None else ""
-
-
 def _change(was: Node, now: Node) -> str:
-    line = describe(now)
+    if (grown := _grown(was, now)) is not None:
+        return grown
+    line = describe(now, brief=True)
     said: list[str] = []
     if was.role != now.role:
         said.append(was.role)
     if was.name != now.name:
-        said.append(quote(was.name, 100))
+        said.append(_before(was.name, now.name, 100))
     if was.value != now.value and "password" not in now.states:
         if was.value is None:
             said.append("no value")
-        elif not was.value or not (now.value or "").startswith(
-            was.value
-        ):  # what was added to shows what it was
-            said.append(f"value {quote(was.value, 60)}")
+        elif not (now.value or "").startswith(was.value):  # what was added to shows what it was
+            said.append(f"{'value ' if said else ''}{_before(was.value, now.value or '', 60)}")
+    if options(was) != options(now):
+        line += options_words(now)
     lost = sorted(_visible_states(was) - now.states - {"focused"})
-    new = _visible_states(now) - was.states - ({"focused"} if now.role not in _TYPED_INTO else set())
+    # That the focus came is told of what is typed into, when it is all there is to tell.
+    focus = {"focused"} if now.role not in _TYPED_INTO or was.value != now.value else set()
+    new = _visible_states(now) - was.states - focus
     gained = [f"not {state}" for state in sorted(new)]
     if lost or gained:
         said.append(" ".join([*lost, *gained]))
     if was.description != now.description and not said:
         said.append(quote(was.description, 100))
-    if not said and was.ref != now.ref:
+    if not said and was.ref != now.ref and tells_ref(now):
         said.append(f"[{was.ref}]")
     return f"{line} (was {', '.join(said)})" if said else line
+
+
+def _grown(was: Node, now: Node) -> str | None:
+    """The change of a value to which something was added, by that alone; None for any other change."""
+    if was.value is None or now.value is None or len(was.value) < 2 * _KNOWN or now.value == was.value:
+        return None
+    if replace(was, value=now.value, states=frozenset(), ref="") != replace(now, states=frozenset(), ref=""):
+        return None
+    if "password" in now.states or _visible_states(was) ^ _visible_states(now):
+        return None
+    head = describe(replace(now, value=None), brief=True)
+    if now.value.startswith(was.value):
+        return f"{head}: … {quote(now.value[len(was.value) :], 400)} (added)"
+    if now.value.endswith(was.value):
+        return f"{head}: {quote(now.value[: -len(was.value)], 400)} … (added)"
+    return None
+
+
+def _before(was: str, now: str, limit: int) -> str:
+    """What something was, without the words that it still begins with."""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))
+    same = was.rfind(" ", 0, sum(1 for _ in alike)) + 1
+    return quote(f"…{was[same:]}" if _KNOWN <= same < len(was) else was, limit)
 
 
 def _visible_states(node: Node) -> frozenset[str]:
@@ -148,7 +222,7 @@ def _differ(was: Node, now: Node) -> bool:
     """Whether there is something to tell. The focus counts where it is gained, and where typing goes to it."""
     if "focused" in now.states and now.role in _TYPED_INTO:
         return _look(was) != _look(now)
-    if was.ref and now.ref and was.ref != now.ref:
+    if was.ref and now.ref and was.ref != now.ref and (tells_ref(now) or _is_other_row(was, now)):
         return True  # another one in its place, and its ref has to be told
     unfocused = replace(now, states=now.states - {"focused"} | (was.states & {"focused"}))
     return _look(was) != _look(unfocused)
@@ -156,7 +230,7 @@ def _differ(was: Node, now: Node) -> bool:
 
 def _look(node: Node) -> tuple[object, ...]:
     """What of a node is worth telling about. Where it stands is not: a scrolled list would be all changes."""
-    return node.role, node.name, node.value, node.description, _visible_states(node)
+    return node.role, node.name, node.value, node.description, _visible_states(node), options(node)
 
 
 def _index(roots: Sequence[Node], numbers: dict[Hashable, int]) -> dict[Hashable, _Entry]:
@@ -181,8 +255,11 @@ def _index(roots: Sequence[Node], numbers: dict[Hashable, int]) -> dict[Hashable
                 key = numbers.setdefault(path, len(numbers))
             if key not in entries:
                 entries[key] = _Entry(node, above, holder, place)
+        if options(node):
+            continue
         below = node if node.name else holder
-        stack.extend((child, key, below) for child in reversed(node.children))
+        said = echoes(node.children)
+        stack.extend((child, key, below) for child in reversed(node.children) if id(child) not in said)
     return entries
 
 

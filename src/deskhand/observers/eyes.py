@@ -176,6 +176,8 @@ class Eyes:
             if key in self._seen:
                 root = with_unread(self._seen[key], root)
                 changed = telling.difference(self._seen[key], root)
+                if changed and key not in active and root.source == "native":
+                    changed = f"In {root.role} {quote(root.name, 80)}:\n{changed}"
                 body.append(changed)
                 read = read or (root.source == "text" and bool(changed))
             elif key in active:

@@ -17,8 +17,8 @@ from deskhand.observers.native import NativeTree
 from deskhand.observers.node import comparable, quote, walk
 from deskhand.observers.page import Browser
 from deskhand.observers.page_tree import PageHandle
-from deskhand.observers.serialize import is_wrapper
 from deskhand.observers.text import TextHandle
+from deskhand.observers.worth import is_wrapper
 
 _LOOKS: Final = 3
 """Readings until the windows are the same after as before: an app's title may change all the time."""

@@ -11,7 +11,7 @@ from typing import Final
 from deskhand.errors import TargetError
 from deskhand.messages import Node
 from deskhand.observers.node import comparable
-from deskhand.observers.serialize import takes_ref
+from deskhand.observers.worth import takes_ref
 
 CAPACITY: Final = 20_000
 """Elements remembered; the longest unseen are forgotten first."""

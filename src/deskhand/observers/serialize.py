@@ -6,12 +6,14 @@ as in selectors (`node.quote`), so nothing that a screen says can pass for a lin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from deskhand.messages import Node
-from deskhand.observers.node import CONTAINERS, comparable, quote, walk
+from deskhand.observers.node import comparable, quote, walk
+from deskhand.observers.worth import NO_REF, is_hidden, is_wrapper, repeats, tells_ref
 
 LIMIT_CHARS: Final = 12_000
 """The default bound of a rendered tree: about 3000 tokens, twice what a screenshot costs."""
@@ -26,13 +28,20 @@ _SHOWN_STATES: Final = (
     "unsure"
 ).split()
 _SILENT: Final = frozenset({"separator", "scrollbar", "presentation", "none"})
-_NO_REF: Final = frozenset({"text", "separator", "scrollbar", "presentation", "none"})
 _SPEAKING: Final = frozenset({"img", "cell", "caption", "paragraph"})
 """Roles that are left out when they say nothing."""
-_WHOLE: Final = frozenset("button menuitem menuitemcheckbox menuitemradio".split())
-"""Roles whose name says all that the text inside them says (but for a shortcut)."""
 _LISTS: Final = frozenset("list listbox table grid tree treegrid".split())
-_CELLS: Final = frozenset("cell rowheader columnheader".split())
+_CELLS: Final = frozenset("cell gridcell rowheader columnheader".split())
+_PROSE: Final = frozenset("paragraph listitem status alert term definition blockquote note caption".split())
+"""Roles of a page whose text may be followed by what is in it."""
+_WORDS: Final = re.compile(r"[^\W_](?:[\w.,:%+/€$£@& -]{0,78}[\w.%€$£])?")
+_EMPTY: Final = '""'
+_BELOW: Final = "…"
+"""Stands for a cell whose contents take lines of their own."""
+_IN_CELL: Final = 3
+"""Elements in one cell of a table that still fit into the line of its row."""
+_OPTIONS: Final = 30
+_OPTIONS_CHARS: Final = 600
 _SEQUENCES: Final = frozenset(
     "listitem option row treeitem cell gridcell menuitem tab link text button article checkbox radio img".split()
 )
@@ -67,12 +76,15 @@ def render(roots: Sequence[Node], *, limit_chars: int = LIMIT_CHARS, detail: boo
     return "\n".join(out)
 
 
-def describe(node: Node, *, detail: bool = False) -> str:
-    """One node on one line, without its children: ``button "Save" [e12] disabled``."""
+def describe(node: Node, *, detail: bool = False, brief: bool = False) -> str:
+    """One node on one line, without its children: ``button "Save" [e12] disabled``.
+
+    ``brief`` leaves out the refs of what is only read.
+    """
     parts = [node.role]
     if node.name:
         parts.append(quote(node.name, _NAME_CHARS if node.source != "text" else _VALUE_CHARS))
-    if node.ref and (node.role not in _NO_REF or node.source == "text"):
+    if node.ref and (tells_ref(node) if brief else node.role not in NO_REF or node.source == "text"):
         parts.append(f"[{node.ref}]")
     parts.extend(state for state in _SHOWN_STATES if state in node.states)
     if is_hidden(node):
@@ -97,32 +109,25 @@ def describe(node: Node, *, detail: bool = False) -> str:
     return line
 
 
-def takes_ref(node: Node) -> bool:
-    """Whether a node is worth a ref: not for an element's plain text and for wrappers without a name."""
-    if node.source == "text":  # there is nothing else to aim at
-        return node.role == "text"
-    return node.handle is not None and node.role not in _NO_REF and not is_wrapper(node)
+def options(node: Node) -> tuple[str, ...]:
+    """The choices of a page's own drop-down list, which are told with it; empty for anything else."""
+    if node.role != "combobox" or node.source != "page":
+        return ()
+    if not all(each.role == "option" and getattr(each.handle, "option", "") for each in node.children):
+        return ()
+    return tuple(each.name for each in node.children)
 
 
-def is_wrapper(node: Node) -> bool:
-    """Whether a node says nothing by itself, so that only its children are shown."""
-    if node.role not in CONTAINERS or node.value or "focused" in node.states:
-        return False
-    # What toolkits call their boxes is for their programmers ("PathBar Layer").
-    return not node.name or (node.role == "generic" and node.source == "native" and bool(node.children))
-
-
-def is_hidden(node: Node) -> bool:
-    """Whether a node and all below it is left out of the text: a native element that is not on the screen.
-
-    What a page holds outside the view can be acted on (it scrolls there by itself), so that is shown.
-    """
-    return node.source == "native" and "offscreen" in node.states and node.role not in ("window", "dialog")
-
-
-def repeats(node: Node, holder: Node | None) -> bool:
-    """Whether a text only says again what the element that it is in is called."""
-    return node.role == "text" and holder is not None and holder.role in _WHOLE and bool(holder.name)
+def options_words(node: Node) -> str:
+    """The choices in words, with a space before; empty without any."""
+    names = options(node)
+    said: list[str] = []
+    for name in names[:_OPTIONS]:
+        said.append(quote(name, 60))
+        if sum(map(len, said)) > _OPTIONS_CHARS:
+            break
+    more = f" … {len(names) - len(said)} more" if len(names) > len(said) else ""
+    return f" (options {' | '.join(said)}{more})" if said else ""
 
 
 # --- laying out ---------------------------------------------------------------------------------------------------
@@ -135,13 +140,17 @@ def _lines(roots: Sequence[Node], detail: bool) -> Iterator[_Line]:
         if isinstance(item, str):
             yield _Line(depth, item)
             continue
-        inside = [each for each in item.children if not repeats(each, item)]
-        children = _children(inside, item.name)
-        text = f"- {describe(item, detail=detail)}"
-        if item.role == "row" and item.source == "page" and not detail:
-            cells, children = _cells(children)
-            text += f": {cells}" if cells else ""
-        if not children and (hidden := _hidden_items(item)):
+        children = _below(item)
+        text = f"- {describe(item, detail=detail, brief=not detail)}"
+        if item.source == "page" and not detail:
+            if item.role == "row":
+                cells, children = _cells(item)
+                text += f": {cells}" if cells else ""
+            elif item.role in _PROSE and not item.name and item.value is None:
+                words, children = _beginning(children)
+                text += f": {words}" if words else ""
+        text += options_words(item)
+        if not children and not options(item) and (hidden := _hidden_items(item)):
             text += f" ({hidden} items)"
         yield _Line(depth, text, item)
         if (more := _out_of_sight(item)) is not None:
@@ -149,20 +158,60 @@ def _lines(roots: Sequence[Node], detail: bool) -> Iterator[_Line]:
         stack.extend((depth + 1, child) for child in reversed(children))
 
 
-def _cells(children: Sequence[Node | str]) -> tuple[str, list[Node | str]]:
-    """What the cells of a table on a page say, in one line, and what is in them besides: that can be acted on."""
+def _below(node: Node) -> list[Node | str]:
+    """What is shown below a node."""
+    if options(node):
+        return []
+    return _children([each for each in node.children if not repeats(each, node)], node.name)
+
+
+def _beginning(children: list[Node | str]) -> tuple[str, list[Node | str]]:
+    """The text that something begins with, for its own line, and what follows."""
+    first = children[0] if children else ""
+    if isinstance(first, str) or first.role != "text":
+        return "", children
+    return quote(first.name or first.value or "", _VALUE_CHARS), children[1:]
+
+
+def _cells(row: Node) -> tuple[str, list[Node | str]]:
+    """A row of a table on a page in one line, cell by cell, and what is in it that takes lines of its own."""
     said: list[str] = []
     rest: list[Node | str] = []
-    for each in children:
-        if isinstance(each, str) or each.role not in _CELLS:
-            rest.append(each)
-        elif not each.children and each.states <= {"offscreen"}:
-            said.append(quote(each.name or each.value or "", _NAME_CHARS))
-        elif each.name or not each.children:
-            rest.append(each)
+    for each in row.children:
+        if each.role not in _CELLS or not each.states <= {"offscreen"}:
+            rest.extend(_children((each,), row.name))
+            continue
+        inside = _children(each.children, "")
+        leaves = [kid for kid in inside if not isinstance(kid, str) and not _below(kid)]
+        if len(leaves) == len(inside) <= _IN_CELL:
+            said.append(_cell(each, leaves))
         else:
-            rest.extend(_children(each.children, ""))
-    return " | ".join(said), rest
+            said.append(_BELOW)
+            rest.extend(inside)
+    while said and said[-1] == _EMPTY:
+        said.pop()
+    if len(said) > RUN + 5:
+        said[RUN:] = [f"… {len(said) - RUN} more cells, query to narrow"]
+    return ("" if {_EMPTY, _BELOW}.issuperset(said) else " | ".join(said)), rest
+
+
+def _cell(cell: Node, leaves: Sequence[Node]) -> str:
+    """A cell and the few things that are in it. What it is called is left out where they say it."""
+    parts = [
+        _plain(each.name or each.value or "")
+        if each.role == "text"
+        else describe(each, brief=True) + options_words(each)
+        for each in leaves
+    ]
+    name = cell.name or cell.value or ""
+    if not parts or comparable(name) not in comparable(" ".join(e.name or e.value or "" for e in leaves)):
+        parts.insert(0, _plain(name) + (f" [{cell.ref}]" if tells_ref(cell) else ""))
+    return " ".join(parts)
+
+
+def _plain(text: str) -> str:
+    """The words of a cell; in quotes where they could be taken for anything but words and numbers."""
+    return text if _WORDS.fullmatch(text) else quote(text, _NAME_CHARS)
 
 
 def _out_of_sight(node: Node) -> str | None:
@@ -193,6 +242,10 @@ def _children(nodes: Iterable[Node], name: str) -> list[Node | str]:
             ):
                 continue
         kept.append(each)
+    if name and all(each.role == "text" for each in kept):
+        words = "".join(comparable(each.name or each.value or "") for each in kept)
+        if words.replace(" ", "") == comparable(name).replace(" ", ""):
+            return []
     return _windowed(kept)
 
 

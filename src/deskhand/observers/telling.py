@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from deskhand.errors import TargetError
 from deskhand.messages import Node, WindowInfo
 from deskhand.observers.diff import diff
 from deskhand.observers.node import comparable, flatten, quote, spellings, walk
-from deskhand.observers.serialize import LIMIT_CHARS, describe, is_hidden, render
+from deskhand.observers.refs import TITLED
+from deskhand.observers.serialize import LIMIT_CHARS, describe, render
 from deskhand.observers.tabs import Tab
+from deskhand.observers.worth import is_hidden
 
 _WINDOWS_NAMED: Final = 20
 
@@ -55,7 +58,9 @@ def instead(was: Node, roots: Sequence[Node]) -> str:
 
 
 def difference(old: Node, new: Node) -> str:
-    """The change in words, or the whole when that is shorter."""
+    """The change in words, or the whole when that is shorter. A title is told in the line of windows."""
+    if old.role in TITLED:
+        old = replace(old, name=new.name)
     changed = diff((old,), (new,))
     if len(changed) < 400:
         return changed

@@ -9,18 +9,16 @@ from typing import Final
 from deskhand.messages import BatchReport, Json, Settled, StepReport, Target
 from deskhand.observers.node import quote
 
-_ROUTES: Final = {
-    "element": "by its action",
-    "pointer": "by pointer",
-    "keyboard": "by keyboard",
-    "page": "in the page",
-}
+_ROUTES: Final = {"pointer": "by pointer", "keyboard": "by keyboard"}
+"""How it was done, where not by the element's own action or by the page's."""
 _SAID: Final = "do target path keys text option title url to app for selector".split()
+_LONG: Final = 1.0
+"""Seconds of waiting from which on it is told that the screen came to rest: a child takes that for granted."""
 _NO_CHANGE: Final = "no visible change; the control may already have been in that state"
 
 
 def step_line(report: StepReport) -> str:
-    """``2. click button "Save" [e7]: done by pointer; settled in 0.4 s``. Quotes the screen: untrusted."""
+    """``2. click button "Save" [e7]: done by pointer; settled in 2.4 s``. Quotes the screen: untrusted."""
     aimed = target_words(report.target) if report.target is not None else ""
     head = f"{report.index}. {step_words(report.step, aimed)}"
     parts = [_effect(report)]
@@ -73,7 +71,7 @@ def verdict_words(settled: Settled | None, *, shown: bool = False) -> str:
     elif settled.verdict == "still_changing":
         said = f"still changing after {waited}"
     else:
-        said = f"settled in {waited}"
+        said = f"settled in {waited}" if settled.waited >= _LONG or settled.verdict != "settled" else ""
         if settled.verdict == "settled_except" and settled.moving:
             kinds = ", ".join(dict.fromkeys(kind for _, kind in settled.moving))
             said += f" except {kinds}"
@@ -111,7 +109,7 @@ def _outcome(step: StepReport) -> re.Pattern[str] | None:
     kind = step.step["kind"]
     if kind in ("fill", "select") and isinstance(text, str) and _brief(text) == text:
         return re.compile(
-            rf"{head}: {re.escape(quote(text, 400))}(?: \(was (?:value \"[^()]*\"|no value)(?:, not focused)?\))?"
+            rf"{head}: {re.escape(quote(text, 400))}(?: \(was (?:\"[^()]*\"|no value|not focused)\))?"
         )
     if kind == "toggle":
         return re.compile(
