@@ -26,7 +26,17 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator": {"prompts", "tools", "observers", "desktop", "audit"},
 }
 SHARED = {"errors", "messages", "terms", "config", "places"}
-CLI = {"cli", "cli_base", "cli_logs", "cli_machine", "cli_people", "cli_recipes", "cli_record", "cli_task"}
+CLI = {
+    "cli",
+    "cli_base",
+    "cli_batch",
+    "cli_logs",
+    "cli_machine",
+    "cli_people",
+    "cli_recipes",
+    "cli_record",
+    "cli_task",
+}
 DOORS = {
     "",
     "mcp_server",
@@ -56,6 +66,7 @@ OF_OTHERS = {"__main__", "gptme_tool"}
 PUBLIC = {
     "computer_task",
     "acomputer_task",
+    "computer_tasks",
     "open_desktop",
     "open_desktop_sync",
     "Private",

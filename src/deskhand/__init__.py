@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deskhand.errors import TargetError as TargetError
     from deskhand.errors import ToolError as ToolError
     from deskhand.messages import Model as Model
+    from deskhand.orchestrator.batch.run import computer_tasks as computer_tasks
     from deskhand.orchestrator.brief import TaskStatus as TaskStatus
     from deskhand.orchestrator.recipes import Recipe as Recipe
     from deskhand.orchestrator.recipes import load_recipe as load_recipe
@@ -44,6 +45,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "deskhand.orchestrator.task": ("computer_task", "acomputer_task"),
+    "deskhand.orchestrator.batch.run": ("computer_tasks",),
     "deskhand.orchestrator.brief": ("TaskStatus",),
     "deskhand.orchestrator.recipes": ("Recipe", "load_recipe"),
     "deskhand.orchestrator.replay": ("replay_task", "run_recipe"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from deskhand import cli_logs, cli_machine, cli_people, cli_recipes, cli_record, cli_task
+from deskhand import cli_batch, cli_logs, cli_machine, cli_people, cli_recipes, cli_record, cli_task
 from deskhand.cli_base import app, fail
 from deskhand.errors import DeskhandError
 
@@ -16,6 +16,7 @@ COMMANDS = (
     cli_people.watch,
     cli_recipes.run,
     cli_recipes.replay,
+    cli_batch.batch,
     cli_logs.transcript,
     cli_logs.export,
     cli_people.profiles,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
@@ -311,7 +312,7 @@ def _model(model: Any) -> tuple[str, str]:
         if spec == "embedded" and why != "the settings":
             named = " or ".join(f"--model {agent}" for agent in installed_agents())
             agents = f" ({named}: installed here)" if named else ""
-            sys.stderr.write(EMBEDDED_REMARK.format(why=why, agents=agents) + "\n")
+            _remark(EMBEDDED_REMARK.format(why=why, agents=agents))
         return spec, ""
     if isinstance(model, str):
         parse_spec(model)
@@ -319,6 +320,12 @@ def _model(model: Any) -> tuple[str, str]:
     if callable(getattr(model, "turn", None)):
         return "caller", str(getattr(model, "name", type(model).__name__))
     raise TypeError(f"model must be a string or an object with a `turn` method, not {type(model).__name__}")
+
+
+@functools.cache
+def _remark(words: str) -> None:
+    """Say it on stderr, once in the life of this process: a script with many tasks is told once."""
+    sys.stderr.write(words + "\n")
 
 
 # --- where the worker runs ---------------------------------------------------------------------------------------
