@@ -54,7 +54,8 @@ class MssScreen:
     def monitors(self) -> Sequence[Rect]:
         """The monitors' places on the screen; the whole screen when the server knows of none."""
         with self._lock, self._translated():
-            known = self._live().monitors
+            implementation: Any = self._live()._impl  # mss itself asks once and remembers
+            known = implementation.monitors()
             found = known[1:] or known[:1]
             return tuple(Rect(m["left"], m["top"], m["width"], m["height"]) for m in found)
 

@@ -20,7 +20,7 @@ from deskhand.observers.native import NativeTree
 from deskhand.observers.node import comparable, quote
 from deskhand.observers.page import Browser
 from deskhand.observers.refs import TITLED, RefTable
-from deskhand.observers.screen import picture
+from deskhand.observers.screen import part_of, picture, picture_words
 from deskhand.observers.selector import parse_selector
 from deskhand.observers.serialize import describe, render
 from deskhand.observers.text import ASKED, UNASKED, TextHandle, TextSense, with_unread
@@ -87,6 +87,7 @@ class Eyes:
         url: str | None = None,
         screenshot: bool = False,
         region: Rect | None = None,
+        monitor: int | None = None,
         limit: int | None = None,
         offset: int = 0,
         detail: bool = False,
@@ -95,10 +96,12 @@ class Eyes:
         """The windows, and the elements of the active (or named) one with refs.
 
         ``query`` (words) and ``role`` list matching elements of all windows instead, ``limit`` of them from ``offset``;
-        without them ``limit`` and ``offset`` count lines. ``url`` reads a page in a tab of its own. ``region`` (screen
-        pixels) and ``screenshot`` add a picture. ``text`` reads what is only pixels (in the ``region``) instead of the
-        elements. TargetError ``not_found`` names the windows that there are; ToolError when text cannot be read.
+        without them ``limit`` and ``offset`` count lines. ``url`` reads a page in a tab of its own. ``screenshot``,
+        ``region`` (screen pixels; enlarged) and ``monitor`` (from 1) add a picture. ``text`` reads what is only pixels
+        (in that part of the screen) instead of the elements. TargetError ``not_found`` names the windows that there
+        are; ToolError when text cannot be read, or the part is not on the screen.
         """
+        part = await asyncio.to_thread(part_of, self._desktop.screen, region, monitor)
         if text and not self._reader.reads_text:
             raise ToolError(str(ocr.missing()))
         if url is not None:
@@ -116,7 +119,7 @@ class Eyes:
                     shown,
                     seconds=ASKED if text else UNASKED,
                     asked=text,
-                    only=region if text else None,
+                    only=part if text else None,
                 )
             )
         roots = look.of(shown, self._browser)
@@ -133,9 +136,12 @@ class Eyes:
             body = telling.in_lines(told, limit=limit, offset=offset, detail=detail)
             self._remember(told if text else roots)
         image = None
-        if screenshot or region is not None or (kind == "screen" and not text and (unseen or not body)):
-            image = await self._picture(region)
+        asked = screenshot or part is not None
+        if asked or (kind == "screen" and not text and (unseen or not body)):
+            image = await self._picture(part, enlarge=region is not None)
         head = [*self._told(look), *await self._page_line(look, kind)]
+        if image is not None and asked:
+            head.append(await asyncio.to_thread(picture_words, image, part, self._desktop.screen))
         if text and not texts:
             head.append(
                 "No text was found in the picture" + (" beyond the elements'." if kind != "screen" else ".")
@@ -327,14 +333,16 @@ class Eyes:
         for root in roots:
             self._seen[_identity(root)] = root
 
-    async def _picture(self, region: Rect | None, *, unless_same: bool = False) -> Image | None:
+    async def _picture(
+        self, region: Rect | None, *, unless_same: bool = False, enlarge: bool = False
+    ) -> Image | None:
         frame = await asyncio.to_thread(self._desktop.screen.grab, region)
         if unless_same and self._pictured is not None and _same_pixels(self._pictured, frame):
             return None
         if region is None:
             self._pictured = frame
         name = f"i{next(self._images)}"
-        return await asyncio.to_thread(picture, frame, edge=self._edge, id=name)
+        return await asyncio.to_thread(picture, frame, edge=self._edge, id=name, enlarge=enlarge)
 
     def _observation(
         self,

@@ -28,6 +28,9 @@ class Observe(_Arguments):
     region: Annotated[list[Pixels], Field(min_length=4, max_length=4)] | None = Field(
         None, description="picture of [x, y, width, height] in screen pixels, enlarged to be read"
     )
+    monitor: int | None = Field(
+        None, ge=1, le=32, description="picture of this monitor, from 1, left to right"
+    )
     limit: int | None = Field(None, ge=1, le=2000, description="at most so many elements")
     offset: int = Field(0, ge=0, description="leave out so many elements first")
     detail: bool = Field(False, description="with descriptions, rectangles, actions, addresses")

@@ -68,6 +68,7 @@ class Desk:
         url: str | None = None,
         screenshot: bool = False,
         region: Rect | None = None,
+        monitor: int | None = None,
         limit: int | None = None,
         offset: int = 0,
         detail: bool = False,
@@ -76,8 +77,9 @@ class Desk:
         """What is on the desktop: the windows, and the active (or named) window's elements with refs.
 
         ``url`` reads a page instead, without disturbing the open tabs. ``screenshot`` adds a picture, ``region`` one of
-        that part of the screen. A picture is there unasked when nothing else can say what is there. ``text`` reads what
-        is only pixels: in pictures, canvases, PDFs (extra ``ocr``; ToolError without it).
+        that part of the screen, enlarged, ``monitor`` one of that monitor (from 1, left to right). A picture is there
+        unasked when nothing else can say what is there. ``text`` reads what is only pixels: in pictures, canvases, PDFs
+        (extra ``ocr``; ToolError without it). ToolError when the region or the monitor is not on the screen.
         """
         seen = await self.workspace.senses.observe(
             query=query,
@@ -86,6 +88,7 @@ class Desk:
             url=url,
             screenshot=screenshot,
             region=region,
+            monitor=monitor,
             limit=limit,
             offset=offset,
             detail=detail,

@@ -117,6 +117,7 @@ class Toolbox:
             url=asked.url,
             screenshot=asked.screenshot,
             region=Rect(*asked.region) if asked.region else None,
+            monitor=asked.monitor,
             limit=asked.limit,
             offset=asked.offset,
             detail=asked.detail,

@@ -45,6 +45,7 @@ class Senses(Protocol):
         url: str | None = None,
         screenshot: bool = False,
         region: Rect | None = None,
+        monitor: int | None = None,
         limit: int | None = None,
         offset: int = 0,
         detail: bool = False,
