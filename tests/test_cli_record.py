@@ -18,6 +18,7 @@ from deskhand.desktop.recordings import Recordings
 from deskhand.errors import DesktopError
 from desktop_world import ended
 from films import frames_of, size_of
+from process_tree import descendants
 from test_cli import computer
 
 COMPUTER = [sys.executable, "-m", "deskhand.cli"]
@@ -164,6 +165,23 @@ def test_a_recorder_that_was_killed_is_listed_as_dead_and_its_file_plays(
     os.kill(pid, signal.SIGKILL)
     assert ended([pid], 10)
     assert "dead" in computer("record", "status").stdout
+    assert frames_of(film) > 0
+
+
+def test_a_recording_that_ceases_by_itself_ends_the_command_with_the_reason(
+    display: str, tmp_path: Path
+) -> None:
+    film = tmp_path / "film.mp4"
+    command = [*COMPUTER, "record", "--computer", display, "-o", str(film)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recording:
+        _wait_until_it_plays(film)
+        (ffmpeg,) = (each for each in descendants(recording.pid) if "x11grab" in each.command)
+        os.kill(ffmpeg.pid, signal.SIGKILL)
+        assert recording.wait(10) == 1
+        assert recording.stderr is not None
+        said = recording.stderr.read()
+    assert "ended by itself after" in said
+    assert "Traceback" not in said
     assert frames_of(film) > 0
 
 

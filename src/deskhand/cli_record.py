@@ -14,9 +14,10 @@ import typer
 from deskhand.cli_base import AsJson, app, directory_of, examples, fail, open_store
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Mapping
 
-    from deskhand.desktop.base import Desktop
+    from deskhand.desktop.base import Desktop, Recorder
     from deskhand.desktop.recordings import RecordingRow, Recordings
 
 HOUR = 3600.0
@@ -103,33 +104,39 @@ async def _record(computer: str, output: Path, seconds: float | None, fps: int, 
             recorder = desktop.record(str(output), fps=fps)
             _say_begun(computer, output, known, seconds, announce)
             try:
-                await _until(done, desktop, seconds)
+                await _until(done, recorder, seconds)
             finally:
-                gone = not desktop.alive()
                 try:
                     recorder.stop()
                 except DesktopError:
-                    if not (
-                        gone and output.is_file()
-                    ):  # a display that ends, ends its recording: that is no fault
+                    # A display that ends, ends its recording: that is no fault.
+                    if not (await _is_gone(desktop) and output.is_file()):
                         raise
     finally:
         desktop.close()
 
 
-async def _until(done: object, desktop: Desktop, seconds: float | None) -> None:
-    """Until somebody ends it, the time is over, or the display is gone."""
+async def _until(done: asyncio.Event, recorder: Recorder, seconds: float | None) -> None:
+    """Until somebody ends it, the time is over, or nothing is recorded any more."""
     import asyncio
 
-    assert isinstance(done, asyncio.Event)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while await asyncio.to_thread(desktop.alive):
+            while recorder.running and not done.is_set():
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(0.5):
+                    async with asyncio.timeout(0.2):
                         await done.wait()
-                if done.is_set():
-                    return
+
+
+async def _is_gone(desktop: Desktop) -> bool:
+    """Whether the display is there no more, which may be known a moment after its pictures have ceased."""
+    import asyncio
+
+    for _ in range(10):
+        if not await asyncio.to_thread(desktop.alive):
+            return True
+        await asyncio.sleep(0.1)
+    return False
 
 
 def _display_of(computer: str) -> tuple[str, Mapping[str, str]]:
