@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +78,21 @@ def test_a_display_that_answers_is_left_alone_though_a_dead_worker_names_it(numb
         server.listen()
         sweep()
         assert os.path.exists(socket_path(number))
+
+
+def test_a_server_that_is_still_dying_is_waited_for(number: int) -> None:
+    """The kernel kills a server with its worker; for a moment it still answers, and nobody would come back for it."""
+    abandoned(number)
+    listen = (
+        "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen();"
+        " print(flush=True); time.sleep(0.2)"
+    )
+    server = subprocess.Popen([sys.executable, "-c", listen, socket_path(number)], stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    server.stdout.readline()
+    sweep()
+    assert number_is_free(number)
+    server.communicate()
 
 
 def test_a_display_whose_lock_names_a_living_process_is_left_alone(number: int) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import select
 import shutil
 import socket
+import struct
 
 from deskhand.desktop.directory import base_directory, base_lock
 from deskhand.desktop.leash import end_marked
@@ -15,6 +17,9 @@ DISPLAY_FILE = "display"
 """In a desktop's directory: the number of its display, written before the server starts."""
 
 _CONDEMNED = "dead-"
+
+_DYING = 0.5
+"""Seconds after which a server that still runs is taken for somebody else's."""
 
 
 def sweep() -> list[str]:
@@ -69,7 +74,7 @@ def lock_path(number: int) -> str:
 
 def remove_display_files(number: int) -> bool:
     """Remove the socket and the lock of a display of ours whose server is dead. False when it is not, or not ours."""
-    if _answers(socket_path(number)) or _locked_by_the_living(number):
+    if not _ends(_server_of(socket_path(number))) or _locked_by_the_living(number):
         return False
     for path in (socket_path(number), lock_path(number)):
         with contextlib.suppress(OSError):
@@ -78,16 +83,34 @@ def remove_display_files(number: int) -> bool:
     return True
 
 
-def _answers(path: str) -> bool:
+def _server_of(path: str) -> int | None:
+    """The process that listens on a socket; 0 when that cannot be told, None when nobody does."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(0.5)
         try:
             client.connect(path)
+            pid, _, _ = struct.unpack("iII", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            return int(pid)
         except (FileNotFoundError, ConnectionRefusedError):
-            return False
+            return None
         except OSError:
-            return True
+            return 0
+
+
+def _ends(server: int | None) -> bool:
+    """Whether a server is gone, or goes: the kernel kills one with its worker, and that takes it a moment."""
+    if not server:
+        return server is None
+    try:
+        fd = os.pidfd_open(server)
+    except ProcessLookupError:
         return True
+    except OSError:
+        return False
+    try:
+        return bool(select.select([fd], [], [], _DYING)[0])
+    finally:
+        os.close(fd)
 
 
 def _locked_by_the_living(number: int) -> bool:
