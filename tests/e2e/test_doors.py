@@ -18,8 +18,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from deskhand.audit.films import films_of
 from deskhand.audit.store import TaskStore
 from deskhand.audit.verify import verify_log
+from deskhand.desktop.recording import duration_of, poster_of
 from process_tree import Process, descendants, left_alive
 from test_mcp import served
 from watching import Script
@@ -76,6 +78,12 @@ def test_a_task_on_the_command_line_gives_one_object_and_a_log_that_verifies(scr
     assert json.loads(run("list", "--json").stdout)[0]["status"] == "success"
     names = subprocess.run([*COMPUTER, "export", name], stdout=subprocess.PIPE, check=True).stdout
     assert b"recording.mp4" in names
+    (film,) = films_of(Path(status["logdir"]) / "audit.jsonl")
+    assert (str(film.path), Path(poster_of(str(film.path))).is_file()) == (status["recording"], True)
+    launch = next(event for event in film.events if event["kind"] == "action")
+    assert film.began < launch["t"] - launch["seconds"]
+    checked = max(event["t"] for event in film.events if event["kind"] == "verification")
+    assert film.began + (duration_of(str(film.path)) or 0.0) > checked
 
 
 def test_a_literal_goal_is_done_without_a_key_and_told_in_plain_lines() -> None:

@@ -1,4 +1,4 @@
-"""The recording of a task: there to its very end, playable whatever ends the task, and never what ends it."""
+"""The recording of a task: playable whatever ends the task, and never what ends it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
-from deskhand.audit.films import films_of
 from deskhand.audit.read import read_events
-from deskhand.desktop.recording import PARTIAL, duration_of, poster_of
+from deskhand.desktop.recording import PARTIAL, duration_of
 from films import frames_of
 from process_tree import Process, descendants, left_alive
 from watching import Script
@@ -26,11 +25,6 @@ from watching import Script
 COMPUTER = [sys.executable, "-m", "deskhand.cli"]
 LAUNCH = {"calls": [{"name": "act", "input": {"steps": [{"kind": "launch", "app": "mousepad"}]}}]}
 WAIT = {"calls": [{"name": "wait_for", "input": {"selector": "button[name='never']", "timeout": 50}}]}
-DONE = {
-    "calls": [
-        {"name": "finish", "input": {"result": "an editor is open", "evidence": ["menuitem[name='Edit']"]}}
-    ]
-}
 LINES = "\n".join(f"{line} {'#' * 60}" for line in range(30))
 BUSY = {
     "calls": [
@@ -113,6 +107,7 @@ def test_a_task_killed_at_any_moment_leaves_a_recording_that_plays(
     _plays(_kill_at(scripted([LAUNCH, WAIT]), moments, tmp_path, together=2))
 
 
+@pytest.mark.long  # of a recorder by itself: tests/desktop/test_recording.py
 def test_a_full_disk_ends_the_recording_and_not_the_task(scripted: Script, tmp_path: Path) -> None:
     """In a file system of 48 kB, of the test's own."""
     room = tmp_path / "room"
@@ -136,17 +131,3 @@ def test_a_full_disk_ends_the_recording_and_not_the_task(scripted: Script, tmp_p
         ("recording", True)
     ]
     assert frames_of(copy) > 0
-
-
-def test_a_recording_goes_from_the_desktops_beginning_to_the_last_picture(scripted: Script) -> None:
-    words = ["task", "open an editor", "--model", scripted([LAUNCH, DONE]), "--json", "--record"]
-    done = subprocess.run([*COMPUTER, *words], capture_output=True, text=True, timeout=90, check=False)
-    assert done.returncode == 0, done.stderr
-    status = json.loads(done.stdout)
-    (film,) = films_of(Path(status["logdir"]) / "audit.jsonl")
-    assert str(film.path) == status["recording"]
-    launch = next(event for event in film.events if event["kind"] == "action")
-    assert film.began < launch["t"] - launch["seconds"]
-    last = max(event["t"] for event in film.events if event["kind"] == "verification")
-    assert film.began + (duration_of(str(film.path)) or 0.0) > last
-    assert Path(poster_of(str(film.path))).is_file()
