@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 from deskhand import Limits, Private, computer_task
+from deskhand.audit.films import films_of
 from deskhand.audit.store import TaskStore
 from deskhand.audit.verify import verify_log
+from deskhand.desktop.recording import duration_of
 from deskhand.orchestrator.control import NotRunning, send
 from process_tree import descendants, left_alive
 from watching import Script, Watch
@@ -31,7 +33,7 @@ def texts(logdir: str | None) -> str:
 
 def test_an_answer_finds_the_child_and_its_desktop_where_they_were(scripted: Script, watch: Watch) -> None:
     model = scripted([LAUNCH, ASK, WRITE, WRITTEN])
-    asked = computer_task("write the word", 60, model, on_event=watch)
+    asked = computer_task("write the word", 60, model, record=True, on_event=watch)
     assert (asked["status"], asked["reason"], asked["result"]) == (
         "clarification_needed",
         "question",
@@ -42,6 +44,10 @@ def test_an_answer_finds_the_child_and_its_desktop_where_they_were(scripted: Scr
     assert done["conversation"] == asked["conversation"]
     assert "fresh desktop" not in done["result"]
     assert "Answer: blue" in texts(done["logdir"])
+    films = films_of(Path(str(done["logdir"])) / "audit.jsonl")
+    assert [film.path.name for film in films] == ["recording.mp4", "recording-2.mp4"]
+    assert [str(film.path) for film in films] == [asked["recording"], done["recording"]]
+    assert all(duration_of(str(film.path)) for film in films)
     found = verify_log(Path(str(done["logdir"])) / "audit.jsonl", done["audit_hash"])
     assert found.intact
     assert left_alive(watch.seen, 2) == []

@@ -106,7 +106,7 @@ def prepare(
         "secrets": _strings("secrets", secrets or {}),
         "model": spec,
         "model_name": name,
-        "record": _record(record),
+        "record": _record(record or (stored is not None and stored.record)),
         "background": bool(background),
         "answers": confirm is not None if answers is None else answers,
         "timeout": _timeout(timeout),
