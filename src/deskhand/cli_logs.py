@@ -111,8 +111,9 @@ def _write_page(paths: list[Path], page: Path) -> None:
 
 
 def _write_film(paths: list[Path], film: Path) -> None:
-    from deskhand.audit.films import films_of
+    from deskhand.audit.films import films_of, runs_of
     from deskhand.audit.marks import marks_of
+    from deskhand.audit.read import read_events
     from deskhand.desktop.film import burn_in
 
     if len(paths) != 1:
@@ -121,7 +122,8 @@ def _write_film(paths: list[Path], film: Path) -> None:
     if not films:
         fail(f"{paths[0].parent.name} has no recording (computer task … --record makes one)", 1)
     last = films[-1]
-    burn_in(last.path, marks_of(last.events), film, began=last.began)
+    earlier = [event for run in runs_of(read_events(paths[0]))[: last.run] for event in run]
+    burn_in(last.path, marks_of(last.events, earlier), film, began=last.began)
     print(film)
 
 

@@ -221,26 +221,29 @@ def _tell(action: str, name: str | None, *, as_json: bool) -> NoReturn:
 
 def _of_tasks() -> list[RecordingRow]:
     """The recordings that tasks made of themselves (``--record``)."""
+    from deskhand.audit.films import films_of
+    from deskhand.audit.log import FILE_NAME
+    from deskhand.audit.words import number
     from deskhand.desktop.recordings import RecordingRow
 
     store, rows = open_store(), []
     for name in store.names():
-        files = sorted(store.path(name).glob("recording*.mp4"))
-        if not files:
+        if not any(store.path(name).glob("recording*.mp4")):
             continue
         task = store.row(name)
-        rows += [
-            RecordingRow(
-                name=name,
-                state=task.state,
-                computer=task.computer,
-                file=str(file),
-                started=task.started,
-                seconds=task.seconds,
-                bytes=file.stat().st_size,
+        for film in films_of(store.path(name) / FILE_NAME):
+            ended = number(film.events[-1].get("t"))
+            rows.append(
+                RecordingRow(
+                    name=name,
+                    state=task.state if film.events[-1].get("kind") != "task_finished" else "finished",
+                    computer=task.computer,
+                    file=str(film.path),
+                    started=str(film.events[0].get("ts")),
+                    seconds=None if ended is None else round(ended - film.began, 1),
+                    bytes=film.path.stat().st_size,
+                )
             )
-            for file in files
-        ]
     return rows
 
 

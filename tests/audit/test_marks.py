@@ -40,6 +40,10 @@ def test_each_act_has_a_caption_from_its_beginning_until_the_next() -> None:
     ]
 
 
+def test_the_steps_of_a_task_that_was_resumed_are_counted_on() -> None:
+    assert marks_of(EVENTS, EVENTS)[1].caption == "2.1 click button “Save” · done"
+
+
 def test_it_points_where_it_acted_and_until_the_next_place_at_most() -> None:
     first, second = (mark for mark in marks_of(EVENTS) if mark.box or mark.point)
     assert (first.box, first.point) == ((10, 20, 80, 30), (50, 35))

@@ -35,9 +35,9 @@ class Mark:
     point: tuple[float, float] | None = None
 
 
-def marks_of(events: Iterable[Event]) -> list[Mark]:
-    """The marks of one run of a task, each lasting until the next one begins."""
-    marks = sorted(_marks(events), key=lambda mark: mark.start)
+def marks_of(events: Iterable[Event], earlier: Iterable[Event] = ()) -> list[Mark]:
+    """The marks of one run of a task, each lasting until the next one begins; steps are counted on from ``earlier``."""
+    marks = sorted(_marks(events, earlier), key=lambda mark: mark.start)
     return [
         replace(mark, end=after[0].start if after else None, pointed=_until(mark, after))
         for number, mark in enumerate(marks)
@@ -51,8 +51,10 @@ def _until(mark: Mark, later: Sequence[Mark]) -> float:
     return min(max(mark.pointed, mark.start + _POINTED), next_place)
 
 
-def _marks(events: Iterable[Event]) -> Iterator[Mark]:
+def _marks(events: Iterable[Event], earlier: Iterable[Event]) -> Iterator[Mark]:
     reviewer = Reviewer()
+    for event in earlier:
+        reviewer.row(event)
     for event in events:
         row, ended = reviewer.row(event), number(event.get("t")) or 0.0
         began = max(0.0, ended - (row.seconds or 0.0))
