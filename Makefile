@@ -1,6 +1,6 @@
 # Each target sets up what it needs by itself; on a fresh machine that takes minutes, afterwards nothing.
 
-.PHONY: help setup demo test check check-all bench conformance chaos fuzz bare clean
+.PHONY: help setup demo test check check-all bench conformance chaos fuzz docs bare clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,7 @@ help:
 	@echo "make conformance  100 catalog entries of input, 5 times, through a neutral harness"
 	@echo "make chaos      500 tasks, each with a fault at a random moment (root)"
 	@echo "make fuzz       100,000 inputs of every kind that comes from outside"
+	@echo "make docs       the documentation as a site"
 	@echo "make bare       demo and tests in a fresh Debian 12 (root)"
 	@echo "make clean      remove what the others made"
 
@@ -42,9 +43,12 @@ chaos: setup
 fuzz: setup
 	@FUZZ_CASES=$${FUZZ_CASES:-100000} .venv/bin/python -m pytest -o timeout=0 tests/fuzz
 
+docs: setup
+	@scripts/docs
+
 bare:
 	@scripts/bare
 
 clean:
-	rm -rf .venv .venv-conformance dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-conformance .venv-docs site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
