@@ -115,6 +115,24 @@ def test_the_page_shows_the_steps_and_outlines_the_target_where_it_is(page: Page
     assert said == []
 
 
+def test_a_place_on_the_screen_has_a_ring_around_it(page: Page, tmp_path: Path) -> None:
+    directory = tmp_path / "20261201-000000-calm-otter"
+    log = AuditLog.create(directory, directory.name)
+    log.write("desktop_ready", size=list(SIZE))
+    before = log.store_image(_picture((0, 120, 0)))
+    log.write("action", step={"kind": "click"}, target={"point": [640, 400]}, effect="done", before=before)
+    log.close()
+    said = _open(page, directory, tmp_path)
+    _holds(page, "document.querySelector('.stage img').naturalWidth == 1280")
+    shot = Image.open(io.BytesIO(page.locator("#stage").screenshot())).convert("RGB")
+    x, y = shot.width / 2, shot.height / 2
+    for place in ((x - 12, y), (x + 12, y), (x, y - 12), (x, y + 12)):
+        found = shot.getpixel((round(place[0]), round(place[1])))
+        assert _is_near(found, (229, 0, 122)), (place, found)
+    assert _is_near(shot.getpixel((round(x), round(y))), (0, 120, 0))
+    assert said == []
+
+
 def _is_near(found: Any, wanted: tuple[int, int, int]) -> bool:
     return all(abs(a - b) < 40 for a, b in zip(found, wanted, strict=True))
 

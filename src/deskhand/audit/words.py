@@ -152,7 +152,7 @@ def _finished(event: dict[str, Any]) -> dict[str, Any]:
         "what": text(event.get("result")),
         "outcome": f"{status} ({reason})" if reason else status,
         "seconds": number(event.get("seconds")),
-        "mood": "good" if status == "success" else "bad",
+        "mood": {"success": "good", "clarification_needed": "", "cancelled": ""}.get(status, "bad"),
     }
 
 
