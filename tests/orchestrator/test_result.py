@@ -66,3 +66,17 @@ def test_a_lost_workers_status_tells_its_last_three_steps(tmp_path: Path) -> Non
     assert status["steps"] == 1
     assert status["usage"]["cost_usd"] is None
     assert Usage(**status["usage"]).input_tokens == 3
+
+
+def test_a_log_that_says_how_the_task_ended_is_believed_although_its_worker_was_lost(tmp_path: Path) -> None:
+    said = make_status(
+        Outcome(reason=None, result="408", verified=True),
+        Receipt(conversation="c", logdir=tmp_path, model="m", computer="private"),
+    )
+    logged = {key: value for key, value in said.items() if key not in ("conversation", "agent_id", "logdir")}
+    del logged["audit_hash"]
+    with AuditLog.create(tmp_path, "c") as log:
+        log.write("task_started", goal="x", model="m")
+        event = log.write("task_finished", **logged)
+    status = from_log(tmp_path, "c", "computer_lost", "the worker process died", 1.5)
+    assert status == {**said, "audit_hash": event["hash"]}

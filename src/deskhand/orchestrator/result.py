@@ -121,11 +121,16 @@ def last_steps(actions: Sequence[Json], count: int = 3) -> str:
 def from_log(
     directory: Path, conversation: str, reason: Reason | None, why: str, seconds: float
 ) -> TaskStatus:
-    """The status of a task whose worker can no longer give one, composed from its log. Nothing is appended there."""
+    """The status of a task whose worker can no longer give one, composed from its log. Nothing is appended there.
+
+    A log that says how the task ended is believed, whatever became of the worker after that.
+    """
+    events = list(_events(directory))
+    if reason is not None and events and events[-1].get("kind") == "task_finished":
+        return _as_logged(events[-1], directory, conversation)
     receipt = Receipt(conversation=conversation, logdir=directory, model="", computer="", seconds=seconds)
     actions: list[Json] = []
     usage = Usage()
-    events = list(_events(directory))
     for event in events:
         receipt.audit_hash = event.get("hash")
         match event.get("kind"):
@@ -143,6 +148,13 @@ def from_log(
     words = last_steps(actions)
     result = f"{why}. The last steps were: {words}" if words else f"{why}. No step had been taken."
     return make_status(Outcome(reason=reason, result=result), receipt)
+
+
+def _as_logged(event: Json, directory: Path, conversation: str) -> TaskStatus:
+    """The status that a task's last event holds, with what an event does not say of itself."""
+    known = {name: event.get(name) for name in TaskStatus.__annotations__}
+    names = {"agent_id": conversation, "conversation": conversation, "logdir": str(directory)}
+    return cast(TaskStatus, {**known, **names, "audit_hash": event.get("hash")})
 
 
 def running_status(directory: Path, conversation: str) -> TaskStatus:
