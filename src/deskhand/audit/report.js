@@ -67,10 +67,13 @@ function clocks() {
 }
 
 function timeline() {
-  const whole = clocks(), bar = $("time");
+  const whole = clocks(), bar = $("time"), drawn = {};
   if (!whole) return;
   data.events.forEach((event, i) => {
     if (!event.took && event.small) return;
+    const like = event.kind + event.mood;
+    if (event.at - drawn[like] < whole / 3000) return; // nobody could tell it from the one before
+    drawn[like] = event.at;
     const part = make("i", undefined, `${event.kind} ${event.mood}`);
     part.style.left = `${(100 * Math.max(0, event.at - event.took)) / whole}%`;
     part.style.width = `${(100 * event.took) / whole}%`;

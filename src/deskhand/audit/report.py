@@ -30,6 +30,8 @@ FILM = 120 * 2**20
 """Bytes of recordings that are put in; what is longer stays beside the page."""
 RAW = 4000
 """Characters of an event that are shown as they are."""
+RAWS = 20 * 2**20
+"""Characters of all events that are shown as they are; of a log of tens of thousands of lines the last go without."""
 QUALITY = 80
 """WebP quality of the pictures put in: text of 10 pixels stays readable at a third of a PNG's size."""
 
@@ -60,7 +62,7 @@ class _Report:
         self._directory = directory
         self._images = ImageStore(directory / "images")
         self._files: dict[str, tuple[str, str]] = {}
-        self._left = PICTURES
+        self._left, self._raw_left = PICTURES, RAWS
         self._first: Event = {}
         self._ready: Event = {}
         self._last: Event = {}
@@ -105,7 +107,6 @@ class _Report:
 
     def _row(self, reviewer: Reviewer, event: Event) -> dict[str, Any]:
         row, target, settled = reviewer.row(event), _part(event, "target"), _part(event, "settled")
-        raw = json.dumps(event, indent=1, ensure_ascii=False)
         outcome, detail = row.outcome, list(_detail(event, target, settled))
         if row.kind == "model_call":
             said = "" if "verification" in text(event.get("provider")) else next(self._said, "")
@@ -128,8 +129,16 @@ class _Report:
             "before": self._picture(event.get("before")),
             "after": self._picture(event.get("after") or event.get("image")),
             "detail": detail,
-            "raw": _short("\n".join(safe(line) for line in raw.split("\n")), RAW),
+            "raw": self._raw(event),
         }
+
+    def _raw(self, event: Event) -> str:
+        if self._raw_left <= 0:
+            return "left out: this log is long"
+        lines = json.dumps(event, indent=1, ensure_ascii=False).split("\n")
+        shown = _short("\n".join(map(safe, lines)), RAW)
+        self._raw_left -= len(shown)
+        return shown
 
     def _picture(self, digest: Any) -> str | None:
         """The name under which a picture is put in; put in once, as WebP."""
