@@ -228,8 +228,8 @@ def test_every_step_can_be_reached_by_keys_and_by_the_line_of_time(page: Page, t
     page.keyboard.press("o")
     assert page.locator("li.model_call").is_visible()
     assert page.locator("#time i.task_finished").evaluate("part => part.style.width") == "0%"
-    page.locator("#time i.action").last.dispatch_event("click")
-    assert page.locator("li[aria-current] .n").inner_text() == "1.2"
+    page.locator("#time i.action").first.dispatch_event("click")
+    assert page.locator("li[aria-current] .n").inner_text() == "1.1"
     before = page.evaluate("document.documentElement.dataset.theme")
     page.keyboard.press("t")
     assert page.evaluate("document.documentElement.dataset.theme") != before
