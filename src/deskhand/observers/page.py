@@ -20,6 +20,7 @@ from deskhand.observers.loading import PageWork
 from deskhand.observers.node import clean_name, comparable, quote
 from deskhand.observers.page_errors import first_line, quiet, translated
 from deskhand.observers.page_tree import PageHandle, read_page
+from deskhand.observers.page_words import take
 from deskhand.observers.tabs import Tab, Tabs, dialog_node
 
 if TYPE_CHECKING:
@@ -307,6 +308,8 @@ class Browser:
                     cast(Any, node.role), name=node.name, exact=True
                 ).element_handles()
                 element = alike[0] if len(alike) == 1 else None
+            elif handle.words is not None:
+                element = await take(page, *handle.words)
             else:
                 element = await page.query_selector(f"aria-ref={handle.ref}")
             # The same ref may mean another element in the document that has been loaded since.

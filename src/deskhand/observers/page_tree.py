@@ -15,6 +15,8 @@ from deskhand.observers.frames import ANSWER_MS, PageFrame, find_frames
 from deskhand.observers.near import LARGE, LONG, near_view
 from deskhand.observers.node import clean_name, clean_value, comparable
 from deskhand.observers.page_inputs import FORMS
+from deskhand.observers.page_words import add_words
+from deskhand.observers.worth import READ
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -64,6 +66,8 @@ class PageHandle:
     document: str
     ref: str
     option: str = ""
+    words: tuple[str, int] | None = None
+    """Words in running text that can be pressed (`page_words`) have no ref either: the text, and which of them."""
     lone: bool = field(default=False, compare=False)
     read: float = field(default=0.0, compare=False)
     place: tuple[float, float, float] | None = field(default=None, compare=False)
@@ -141,6 +145,8 @@ async def read_page(
     elements = await asyncio.to_thread(parse_snapshot, text)
     title, app = (window.title, window.app.partition(" (")[0]) if window else (view.title, "browser")
     context = _Context(tab, view if shown else replace(view, area=None), title, app, began)
+    if elements and whole:
+        await add_words(page, elements)
     if elements:
         context.frames = await find_frames(page, elements, view.document)
     context.names.update((each.role, each.name) for each in _all(elements))
@@ -256,6 +262,12 @@ def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: s
             read=context.began,
             place=_begin(context.view, place),
         )
+    if "words" in element.attributes and value is not None:
+        words = (value, int(element.attributes["words"]))
+        place_ = _begin(context.view, place)
+        handle = PageHandle(
+            context.tab, context.view.document, "", words=words, read=context.began, place=place_
+        )
     if role == "option" and handle is None and select and place.document:
         handle = PageHandle(context.tab, place.document, select, name)
     rect, off = _screen(element, context.view, place)
@@ -269,7 +281,7 @@ def _node(element: Aria, children: tuple[Node, ...], context: _Context, frame: s
         hint=FORMS.get(kind.type, "") if kind is not None else "",
         states=frozenset(states),
         rect=rect,
-        actions=("click",) if pointer and role == "generic" else (),
+        actions=("click",) if pointer and (role == "generic" or role in READ) else (),
         level=_level(element),
         url=clean_name(element.url),
         source="page",

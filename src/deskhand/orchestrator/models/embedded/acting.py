@@ -6,7 +6,9 @@ import re
 
 from deskhand.orchestrator.models.embedded import lexicon
 from deskhand.orchestrator.models.embedded.grammar import (
+    DESCRIBED,
     FIELD_FIRST,
+    SUPERLATIVE,
     VALUE_FIRST,
     Clause,
     Item,
@@ -45,11 +47,11 @@ def press(word: str, rest: str, literal: Literal) -> Clause | None:
 
 _KIND_OF_TEXT = pattern(
     r"^(?:the )?(?:following(?: (?:text|words?|lines?))?|text|words?|phrase|string|line|number|value)(?: |\s*:\s*)"
+    r"(?!(?:of|in|from|below|above|that|for|shown)\b)"
 )
 _HERE = pattern(r" (?:(?:in|into) (?:it|there|here)|there)$")
 _TO = pattern(r"^(?:to|as|for) ")
 _LABELLED = re.compile(r"^(?P<field>[^:=]+?)\s*[:=]\s*(?P<value>\S.*)$")
-_DESCRIBED = pattern("^(?:the|a|an|my) (?P<field>\\w[\\w -]*?) (?P<value>[\ue000-\uf8ff])$")
 
 
 def type_(word: str, rest: str, literal: Literal) -> Clause | None:
@@ -63,9 +65,12 @@ def type_(word: str, rest: str, literal: Literal) -> Clause | None:
         if _TO.match(f"{between} ") and not re.match(r"(?:the|my)\s", found["field"], re.I):
             found = None
     if found is None and word in ("enter", "input"):
-        found = _LABELLED.match(body) or _DESCRIBED.match(body)
+        found = _LABELLED.match(body) or DESCRIBED.match(body)
     if found:
-        return Clause(verb="type", items=(Item(found["field"]),), value=_KIND_OF_TEXT.sub("", found["value"]))
+        value = _KIND_OF_TEXT.sub("", found["value"])
+        if described := DESCRIBED.match(value):  # "the password 'x' into both fields"
+            value = described["value"]
+        return Clause(verb="type", items=(Item(found["field"]),), value=value)
     return Clause(verb="type", value=body)
 
 
@@ -92,8 +97,14 @@ def fill(word: str, rest: str, literal: Literal) -> Clause | None:
 _ALL = pattern(r"^(?:all|everything|all (?:the )?text)$")
 _FROM = tuple(
     pattern(rf"^(?P<value>.*\S) (?:{words}) (?P<field>\S.*)$")
-    for words in ("from|out of", "as|for|under", "in|within|inside")
+    for words in ("from|out of", "with|using", "as|for|under", "in|within|inside")
 )
+
+
+def from_list(text: str) -> tuple[Item, str] | None:
+    """The last of several options, with the list that they are all from."""
+    found = _FROM[0].match(text)
+    return (Item(found["value"]), found["field"]) if found else None
 
 
 def choose(word: str, rest: str, literal: Literal) -> Clause | None:
@@ -102,7 +113,7 @@ def choose(word: str, rest: str, literal: Literal) -> Clause | None:
     if path := menu_path(rest):
         return Clause(verb="press", items=path, path=True)
     for each in _FROM:
-        if found := each.match(rest):
+        if (found := each.match(rest)) and not SUPERLATIVE.match(found["field"]):
             return Clause(verb="choose", items=(Item(found["value"]),), place=found["field"])
     return Clause(verb="choose", items=items(rest))
 

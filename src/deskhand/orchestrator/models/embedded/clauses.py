@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from deskhand.orchestrator.models.embedded import acting, grammar, lexicon, other
+from deskhand.orchestrator.models.embedded import acting, finding, grammar, lexicon, other
+from deskhand.orchestrator.models.embedded.finding import found_out_first, holding
 from deskhand.orchestrator.models.embedded.grammar import Clause, Item, Rule
 from deskhand.orchestrator.models.embedded.lexicon import Verb, normal, verb_of, without_article
 from deskhand.orchestrator.models.embedded.split import Masked, Segment, mask, plainly, segments
@@ -26,7 +27,24 @@ _NOUN_AFTER = re.compile(
     r"^\s+(?:box|field|dialog|window|page|form|button|bar|menu|tab|list|panel|section|area)\b", re.I
 )
 _NEEDS_OBJECT = frozenset(
-    {"open", "press", "type", "fill", "choose", "check", "clear", "compute", "search", "expect"}
+    {
+        "open",
+        "press",
+        "type",
+        "fill",
+        "choose",
+        "check",
+        "clear",
+        "compute",
+        "search",
+        "expect",
+        "focus",
+        "expand",
+        "find",
+        "recall",
+        "mark",
+        "drag",
+    }
 )
 _LISTS = frozenset({"press", "choose", "check", "read"})
 _TURN = re.compile(r"^(?:turn|switch)\s+(?P<what>.+?)\s+(?P<way>on|off)$", re.I)
@@ -61,6 +79,12 @@ RULES: Mapping[Verb, Rule] = {
     "compute": other.compute,
     "close": other.close,
     "scroll": other.scroll,
+    "focus": finding.focus,
+    "expand": finding.expand,
+    "find": finding.find,
+    "recall": finding.recall,
+    "mark": finding.mark,
+    "drag": finding.drag,
     "expect": other.expect,
 }
 
@@ -81,7 +105,8 @@ class _Reader:
 
     def read(self) -> tuple[Clause, ...]:
         clauses: list[Clause] = []
-        for segment in segments(plainly(self.masked)):
+        self.masked = plainly(self.masked)
+        for segment in segments(self.masked):
             text = _FILLER.sub("", segment.text).strip(" :,-–—")
             listing = clauses and clauses[-1].verb in _LISTS and not segment.opens
             if text and (listing or text.casefold() not in lexicon.COUNTING):
@@ -102,11 +127,11 @@ class _Reader:
         elif clauses and (longer := self._continued(clauses[-1], text, segment)):
             clauses[-1] = longer
             return
-        clause = self._clause(text)
+        clause = finding.through(text) or self._clause(text)
         if clause.verb == "read" and (split := self._read_elsewhere(clause)) is not None:
             clauses.append(split[0])
             clause = split[1]
-        clauses.append(clause)
+        clauses.extend(found_out_first(clause, self.masked.literal))
 
     def _read_elsewhere(self, clause: Clause) -> tuple[Clause, Clause] | None:
         """ "the heading of http://…" is to open that page and to read the heading."""
@@ -163,6 +188,8 @@ class _Reader:
                 if rest or verb not in _NEEDS_OBJECT
                 else None
             )
+            if made is None and lexicon.COMMANDS.match(text):
+                made = acting.command(text)
             return replace(made, said=text) if made else unknown
         if _CONDITION.match(text):
             return unknown
@@ -186,6 +213,11 @@ class _Reader:
         if (verb is not None and not named) or (lexicon.COMMANDS.match(text) and text[0].islower()):
             return None
         before, said = segment.before, f"{previous.said}{segment.before}{text}"
+        if previous.verb == "choose" and not previous.place and (placed := acting.from_list(text)):
+            item, place = placed
+            return replace(
+                previous, said=said, items=(*previous.items, replace(item, glue=before)), place=place
+            )
         if previous.verb in _LISTS:
             return replace(previous, said=said, items=previous.items + grammar.items(text, glue=before))
         pairs = previous.verb == "fill" or (previous.verb == "type" and previous.items)
@@ -209,7 +241,12 @@ class _Reader:
             clause,
             said=show(clause.said, quotes=True),
             items=tuple(
-                replace(item, text=show(item.text), quoted=item.quoted or self.masked.literal(item.text))
+                replace(
+                    item,
+                    text=show(item.text),
+                    quoted=item.quoted or self.masked.literal(item.text),
+                    exact=self.masked.only(item.text),
+                )
                 for item in clause.items
             ),
             value=None if clause.value is None else self._filled(show(clause.value)),
@@ -251,6 +288,7 @@ class _Reader:
 
 def _rounded(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
     """A place said last belongs to what was said before it, and what is computed is wanted back."""
+    clauses = holding(clauses)
     if len(clauses) > 1 and clauses[-1].verb == "within" and not clauses[-2].place:
         clauses = (*clauses[:-2], replace(clauses[-2], place=clauses[-1].items[0].text))
     for i, (place, typing) in enumerate(pairwise(clauses)):

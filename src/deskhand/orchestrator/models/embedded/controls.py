@@ -3,16 +3,56 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from deskhand.messages import Json, Node
-from deskhand.orchestrator.models.embedded import matching
-from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, SAME, Phrase, find
+from deskhand.orchestrator.models.embedded import explore, lexicon, matching
+from deskhand.orchestrator.models.embedded.choices import choose_extreme, extreme, in_order
+from deskhand.orchestrator.models.embedded.grammar import pattern
+from deskhand.orchestrator.models.embedded.lexicon import normal
+from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, SAME, Phrase, find, phrase_of
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Look, Move, Next, Scene
 from deskhand.orchestrator.models.embedded.screen import Screen
-from deskhand.orchestrator.models.embedded.targets import click, is_on, key, listed, missing, named, placed
+from deskhand.orchestrator.models.embedded.targets import (
+    belonging,
+    click,
+    describe,
+    is_on,
+    key,
+    listed,
+    missing,
+    named,
+    placed,
+)
 
 BATCH = 8
 """Steps that may trust one look at the screen (the bound of batches that aim at refs)."""
+
+
+_RESULT = pattern(r"^(?:the )?(?P<nth>\w+) (?:search )?result$")
+
+
+def _result(scene: Scene, text: str) -> Move | None:
+    """ "The fifth search result": results are counted over the pages they come on."""
+    found = _RESULT.match(text)
+    nth = lexicon.ORDINALS.get(found["nth"].casefold(), 0) if found else 0
+    if nth < 1:
+        return None
+    screen = scene.screen
+    links = [
+        node
+        for i, node in enumerate(screen.nodes)
+        if node.role == "link"
+        and node.ref
+        and screen.shown(i)
+        and re.search(r"[^\W\d]", node.name)
+        and not explore.is_onward(screen, i)
+    ]
+    before = int(scene.memory.kept[0]) if scene.memory.kept else 0
+    if nth <= before + len(links):
+        return Act(steps=(click(screen, links[nth - before - 1]),), items=(scene.memory.item + 1,))
+    onward = explore.way(scene, pages=True)
+    return replace(onward, kept=(str(before + len(links)),)) if onward is not None and links else None
 
 
 def press(scene: Scene) -> Move:
@@ -38,16 +78,67 @@ def press(scene: Scene) -> Move:
     return Act(steps=tuple(steps), items=tuple(reached), done=at >= total)
 
 
+_CROSS = frozenset({"x", "×", "✕", "✖"})
+
+
+def measured_press(scene: Scene, text: str, verb: str = "") -> Move | None:
+    """The press of what is meant by its measure, or of numbers in order; None where no measure is said."""
+    screen = scene.screen
+    if ordered := in_order(text, screen):
+        at = scene.memory.stage
+        part = ordered[at : at + BATCH]
+        done = at + len(part) >= len(ordered)
+        steps = tuple(click(screen, node) for node in part)
+        return Act(steps=steps, items=(scene.memory.item,) * len(steps), done=done, stage=at + len(part))
+    wanted = extreme(text)
+    if wanted is None:
+        return None
+    nodes = choose_extreme(wanted, screen, verb)
+    if len(nodes) == 1:
+        return Act(steps=(click(screen, nodes[0]),), items=(scene.memory.item + 1,), done=True)
+    if len(nodes) > 1:
+        names = "; ".join(describe(node) for node in nodes[:5])
+        return Ask(
+            question=f"{len(nodes)} are “{text}”: {names}. Which one should I press?", answer="press {}"
+        )
+    return None
+
+
+def mark(scene: Scene) -> Move:
+    """Select the text of a paragraph, or of the only text there is."""
+    item, screen = scene.clause.items[0], scene.screen
+    wanted = phrase_of(item)
+    found = find(wanted, screen, {"paragraph": 0, "text": 0, "blockquote": 0, "textbox": 1})
+    if not found.nodes:
+        return missing(scene, wanted, found, matching.ANY, "select")
+    if len(found.nodes) > 1:
+        return missing(scene, wanted, found, matching.ANY, "select")
+    return Act(steps=(click(screen, found.nodes[0], count=3),))
+
+
 def _press_one(scene: Scene, at: int) -> tuple[int, Json | Move]:
     """The step for one item and how many items it takes, or what stands in the way."""
     clause, item = scene.clause, scene.clause.items[at]
     used, found, wanted = listed(scene, at, matching.PRESS)
     keys = None if item.quoted else key(item.text)
+    if (result := _result(scene, item.text)) is not None and len(clause.items) == 1:
+        return 1, result
     if keys and ("+" in keys or not found.nodes or found.fit < SAME):
         return 1, {"kind": "key", "keys": keys} | ({"times": clause.count} if clause.count > 1 else {})
     if not (found.nodes and found.fit >= LOOSE) and (inside := placed(scene, item, matching.PRESS)):
         used, (found, wanted) = 1, inside
+    if not found.nodes and normal(item.exact or wanted.name) in _CROSS:
+        crossed = find(Phrase(whole="Close", name="Close"), scene.screen, {"button": 0, "link": 1})
+        found = crossed if crossed.node is not None else found
+    if not found.nodes and (node := belonging(item.text, scene.screen)) is not None:
+        return 1, click(scene.screen, node, button=clause.button, count=clause.count)
     if found.node is None:
+        if (
+            not item.exact
+            and len(clause.items) == 1
+            and (measured := measured_press(scene, item.text)) is not None
+        ):
+            return 1, measured
         return 1, missing(scene, wanted, found, matching.PRESS, "press")
     return used, click(scene.screen, found.node, button=clause.button, count=clause.count)
 
@@ -57,6 +148,9 @@ def command(scene: Scene) -> Move:
     found, wanted = named(scene, scene.clause.items[0], matching.PRESS)
     if found.node is not None and found.fit >= PART:
         return Act(steps=(click(scene.screen, found.node),))
+    verb, _, rest = wanted.whole.partition(" ")
+    if rest and (measured := measured_press(scene, rest, verb)) is not None:
+        return measured
     return missing(scene, wanted, found, matching.PRESS, "press")
 
 

@@ -7,7 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from deskhand.messages import Json, Observation, Transcript
-from deskhand.orchestrator.models.embedded import controls, evidence, places, reading, saving, values
+from deskhand.orchestrator.models.embedded import (
+    choosing,
+    controls,
+    evidence,
+    explore,
+    gather,
+    moving,
+    places,
+    reading,
+    saving,
+    searching,
+    values,
+)
 from deskhand.orchestrator.models.embedded.clauses import parse_goal
 from deskhand.orchestrator.models.embedded.grammar import Clause, Item
 from deskhand.orchestrator.models.embedded.lexicon import Verb, meaning
@@ -22,8 +34,8 @@ LOOKS = 3
 _ACTS = 8
 """Acts on one item of a clause without getting further, whatever they report: a bound, so that nothing goes round."""
 
-_LOOK_SECONDS = 2.5
-"""Seconds that one such look waits for the screen to change."""
+_LOOK_SECONDS = (0.4, 1.0, 2.5)
+"""Seconds that each such look waits for the screen to change."""
 
 _LONGEST = 1500
 """Characters of a result."""
@@ -35,18 +47,32 @@ RULES: Mapping[Verb, Callable[[Scene], Move]] = {
     "command": controls.command,
     "type": values.type_text,
     "fill": values.fill,
-    "choose": values.choose,
+    "choose": choosing.choose,
     "check": controls.check,
     "compute": controls.compute,
-    "search": values.search,
+    "search": searching.search,
+    "focus": values.focus,
+    "expand": explore.expand,
+    "find": explore.find,
+    "recall": gather.recall,
+    "mark": controls.mark,
+    "drag": moving.drag,
     "save": saving.save,
     "wait": places.wait,
     "close": places.close,
     "scroll": places.scroll,
     "expect": places.expect,
 }
-_UNDONE: frozenset[Verb] = frozenset({"open", "within", "wait", "scroll", "expect"})
+_UNDONE: frozenset[Verb] = frozenset({"open", "within", "wait", "scroll", "expect", "find", "recall"})
 """What brings nothing about that a goal would want to hear of afterwards."""
+
+_PRESSES: frozenset[Verb] = frozenset({"press", "command", "mark", "drag"})
+"""What shows by its effect alone."""
+
+_SEEKING: frozenset[Verb] = frozenset(
+    {"press", "choose", "check", "command", "fill", "type", "read", "expect"}
+)
+"""What may be behind a tab, in a closed section or on a further page."""
 
 _STRANGE = (
     "I did not understand “{}”. I work without a language model and follow literal steps: open, press, type, "
@@ -149,11 +175,20 @@ class _Planner:
     def _carry_out(self, move: Move, clause: Clause) -> Call | None:
         """The call of a move, or None when the clause needed none."""
         memory = self.memory
+        if (
+            isinstance(move, Look)
+            and clause.verb in _SEEKING
+            and (memory.through or memory.ways or memory.tries)
+        ):
+            move = explore.way(self._scene(clause)) or move
+        if isinstance(move, Look) and memory.tries >= 1:
+            move = explore.past_what_is_in_the_way(self._scene(clause)) or move
         if isinstance(move, Look):
             if memory.tries < LOOKS:
+                seconds = _LOOK_SECONDS[memory.tries]
                 memory.tries += 1
                 memory.pending = []
-                wait = {"kind": "wait", "for": "change", "timeout": _LOOK_SECONDS, "optional": True}
+                wait = {"kind": "wait", "for": "change", "timeout": seconds, "optional": True}
                 return Call(tool="act", arguments={"steps": [wait]}, words=f"look again: {clause.said}")
             move = move.otherwise
         match move:
@@ -180,6 +215,11 @@ class _Planner:
             memory.seen, memory.before = evidence.fingerprint(self.screen), evidence.holders(self.screen)
         memory.pending = list(move.items or [memory.item] * len(move.steps))
         memory.pending_done, memory.pending_stage = move.done, move.stage
+        if move.tried:
+            memory.ways.append(move.tried)
+            memory.acts = 0
+        if move.kept:
+            memory.kept = list(move.kept)
         told = clause.verb not in _UNDONE or clause.verb == "open"
         memory.pending_said = clause.said if (move.done or move.stage) and told else ""
         if clause.verb in ("within", "open"):
@@ -191,6 +231,10 @@ class _Planner:
         if move.said:
             memory.said.append(move.said)
         memory.proof.extend(move.proof)
+        if move.held is not None:
+            memory.held = move.held
+        if clause.how == "through":
+            memory.through = True
         if move.items is not None:
             memory.item, memory.tries, memory.acts = move.items, 0, 0
             return
@@ -246,9 +290,20 @@ class _Planner:
         if memory.no_change:
             return self._fail(Fail(result=f"Pressing “{memory.no_change}” changed nothing that can be seen."))
         done = "; ".join(memory.said) or "nothing had to be done"
+        if self._unseen():
+            return self._fail(Fail(result="Nothing on the screen shows what came of it."))
         result = "\n".join(memory.told) if memory.told else f"Done: {done}."
         arguments = {"result": result[:_LONGEST], "status": "success", "evidence": self._evidence()}
         return Call(tool="finish", arguments=arguments, words=result)
+
+    def _unseen(self) -> bool:
+        """Whether the last thing that was done was a press that has brought nothing, and taken nothing away."""
+        memory = self.memory
+        acts = [each for each in self.clauses if each.verb not in _UNDONE and each.verb != "read"]
+        if not acts or not memory.acted or memory.told or acts[-1].verb not in _PRESSES:
+            return False
+        shown = [each for each in memory.proof if evidence.holds(each, self.screen)]
+        return not shown and not evidence.of_change(self.screen, memory.seen, memory.before)
 
     def _evidence(self) -> list[str]:
         """What was read, and the state that was reached; else what the last act brought or took away."""

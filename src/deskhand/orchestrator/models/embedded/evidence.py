@@ -11,7 +11,7 @@ from deskhand.messages import Node
 from deskhand.observers.node import normalise, quote
 from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.models.embedded.grammar import Clause
-from deskhand.orchestrator.models.embedded.matching import find, phrase
+from deskhand.orchestrator.models.embedded.matching import find, phrase_of
 from deskhand.orchestrator.models.embedded.screen import FIELDS, TOGGLES, Screen, Written
 
 _LONG = 400
@@ -71,7 +71,7 @@ def of_state(clause: Clause, screen: Screen) -> list[str]:
         found += [selector(node, value=node.value) for node in bearers]
     if clause.verb in ("check", "choose"):
         for item in clause.items:
-            bearer = find(phrase(item.text, quoted=item.quoted), screen, _STATEFUL).node
+            bearer = find(phrase_of(item), screen, _STATEFUL).node
             if bearer is None:
                 continue
             found += [

@@ -15,11 +15,15 @@ Literal = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing a clause names, as said. ``glue``: the separator before it (a name may itself hold an "and")."""
+    """One thing a clause names, as said. ``glue``: the separator before it (a name may itself hold an "and").
+
+    ``quoted``: it is all a literal; ``exact``: the literal within it ("the 'Menu' button").
+    """
 
     text: str
     quoted: bool = False
     glue: str = ""
+    exact: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,9 @@ class Clause:
 
     ``items`` are what it acts on; ``value`` the text or option it gives; ``place`` where, as said; ``on`` the wanted
     state of a check (None: flip); ``path`` marks the items as a way through menus; ``after`` holds further pairs that
-    were said in the same breath.
+    were said in the same breath. ``how``: ``held`` (the value is what was found out before), ``labels`` (each field
+    gets what the screen says of its label), ``solve``, ``through`` (it may be behind tabs, in sections, on further
+    pages).
     """
 
     verb: Verb
@@ -40,6 +46,7 @@ class Clause:
     count: int = 1
     button: str = "left"
     path: bool = False
+    how: str = ""
     after: tuple[Clause, ...] = ()
 
 
@@ -56,6 +63,9 @@ FIELD_FIRST = pattern(
     r"^(?P<field>.+?)(?: (?:to be|to|with|equal to|equals|as|should be) |\s*[=:](?!\S*//)\s*)(?P<value>\S.*)$"
 )
 VALUE_FIRST = pattern(r"^(?P<value>.*\S) (?:into|inside|in|for|as|under|to) (?P<field>\S.*)$")
+SUPERLATIVE = pattern(
+    r"^(?:the )?(?P<word>(?!(?:test|rest|guest|request|interest|best|west|forest|contest)\b)\w+est|most|least)\b"
+)
 _SHORT_LIST = re.compile(r"^\S{1,2}(?:,\S{1,2})+$")
 _THOUSANDS = re.compile(r"^\d{1,3}(?:,\d{3})+$")
 _LIST_HEAD = pattern(r"^(?:both|the following|on|these)(?: |\s*:\s*)")
@@ -76,7 +86,8 @@ def items(text: str, glue: str = "") -> tuple[Item, ...]:
 
 def menu_path(text: str) -> tuple[Item, ...]:
     """The steps of "File > Save As"; nothing when it is no path."""
-    steps = [step.strip() for step in re.split(r"\s>\s|\s->\s|\s*[→›»]\s*", text)]
+    bare = re.match(r"[^\s<>=]+(?:>[^\s<>=]+)+$", text)
+    steps = [step.strip() for step in re.split(r">" if bare else r"\s>\s|\s->\s|\s*[→›»]\s*", text)]
     return tuple(Item(step) for step in steps) if len(steps) > 1 and all(steps) else ()
 
 
@@ -87,8 +98,13 @@ def plain_name(text: str) -> str:
     return (found["name"] or bare) if found else bare
 
 
+DESCRIBED = pattern("^(?:the|a|an|my) (?P<field>\\w[\\w -]*?) (?P<value>[\ue000-\uf8ff])$")
+
+
 def pair(text: str, *, value_first: bool = False) -> Clause | None:
     """The next field of a fill: "Email to a@b.c" or "30 for Age"; which comes first where both could be ("as")."""
+    if found := DESCRIBED.match(text):
+        return Clause(verb="fill", said=text, items=(Item(found["field"]),), value=found["value"])
     first, second = (VALUE_FIRST, FIELD_FIRST) if value_first else (FIELD_FIRST, VALUE_FIRST)
     found = first.match(text) or second.match(text)
     return (

@@ -24,6 +24,12 @@ Verb: TypeAlias = Literal[
     "expect",
     "search",
     "command",
+    "focus",
+    "expand",
+    "find",
+    "recall",
+    "mark",
+    "drag",
     "unknown",
 ]
 
@@ -73,7 +79,7 @@ VERBS: dict[Verb, tuple[str, ...]] = {
         "push",
         "activate",
     ),
-    "type": ("type in", "type", "write down", "write", "enter", "key in", "input"),
+    "type": ("type in", "type", "paste", "write down", "write", "enter", "key in", "input"),
     "fill": (
         "fill in",
         "fill out",
@@ -153,6 +159,12 @@ VERBS: dict[Verb, tuple[str, ...]] = {
         "see that",
     ),
     "search": ("search for", "search"),
+    "focus": ("focus into", "focus on", "focus in", "focus", "put the cursor in", "place the cursor in"),
+    "expand": ("expand", "unfold", "open out"),
+    "find": ("find", "look for", "locate", "browse for"),
+    "recall": ("copy", "solve for", "solve", "remember", "memorise", "memorize"),
+    "mark": ("highlight", "select the text in", "select the text of"),
+    "drag": ("drag",),
 }
 _OF_PHRASE: dict[str, Verb] = {phrase: verb for verb, phrases in VERBS.items() for phrase in phrases}
 VERB = re.compile(
@@ -204,6 +216,9 @@ ROLE_NOUNS: dict[str, tuple[str, ...]] = {
     "textarea": _TEXT,
     "entry": (*_TEXT, "listitem", "option", "menuitem"),
     "text entry": _TEXT,
+    "text input": _TEXT,
+    "input textbox": _TEXT,
+    "input text box": _TEXT,
     "dropdown": ("combobox", "listbox", "button"),
     "drop-down": ("combobox", "listbox", "button"),
     "dropdown list": ("combobox", "listbox"),
@@ -229,18 +244,26 @@ ROLE_NOUNS: dict[str, tuple[str, ...]] = {
     "cell": ("cell", "gridcell"),
     "icon": ("image", "img", "button", "link", "listitem"),
     "image": ("image", "img"),
+    "dialog": ("dialog", "alertdialog"),
+    "dialog box": ("dialog", "alertdialog"),
+    "paragraph": ("paragraph", "text"),
+    "section": ("tab", "region", "group"),
+    "search result": ("link", "listitem", "heading"),
     "heading": ("heading",),
     "title": ("heading",),
     "header": ("heading", "columnheader"),
     "key": ("button",),
 }
 _ROLE = "|".join(sorted(map(re.escape, ROLE_NOUNS), key=len, reverse=True))
-ROLE_LAST = re.compile(rf"^(?:(?P<name>.*\S)\s+)?(?P<role>{_ROLE})$", re.I)
+ROLE_LAST = re.compile(rf"^(?:(?P<name>.*?\S)\s+)??(?P<role>{_ROLE})$", re.I)
 _CALLED = (
     r"(?:(?:that is\s+)?(?:labell?ed|called|named|titled|marked)|with (?:the )?(?:label|name|text)|"
     r"(?:that )?(?:says|reads))"
 )
 ROLE_FIRST = re.compile(rf"^(?P<role>{_ROLE})(?:\s+{_CALLED})?\s+(?P<name>\S.*)$", re.I)
+ANYTHING = frozenset("widget control element item one".split())
+"""Nouns that say nothing of a kind: "a checkbox widget" is a checkbox."""
+
 # A place that means "where we are".
 HERE = frozenset(
     "it there here page form dialog window screen website site app application program browser document editor this "

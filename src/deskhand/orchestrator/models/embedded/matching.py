@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from deskhand.messages import Node
 from deskhand.orchestrator.models.embedded import lexicon
+from deskhand.orchestrator.models.embedded.grammar import Item
 from deskhand.orchestrator.models.embedded.lexicon import meaning, normal, without_article
 from deskhand.orchestrator.models.embedded.screen import FIELDS, TOGGLES, Screen
 
@@ -45,12 +46,16 @@ ANY: Pool = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """What a clause calls an element. ``whole``: the name with its role noun; ``nth`` from 1, -1 is the last."""
+    """What a clause calls an element. ``whole``: the name with its role noun; ``nth`` from 1, -1 is the last.
+
+    ``several``: all that it fits are meant ("both fields"). Where any will do ("a checkbox"), ``nth`` is 1.
+    """
 
     whole: str
     name: str
     roles: tuple[str, ...] = ()
     nth: int | None = None
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,23 +71,71 @@ class Match:
         return self.nodes[0] if len(self.nodes) == 1 and not self.disabled else None
 
 
-def phrase(text: str, *, quoted: bool = False) -> Phrase:
-    """ "the second Delete button" → name "Delete", roles of a button, nth 2. A quoted text is a name as it stands."""
+def phrase_of(item: Item) -> Phrase:
+    """What an item of a clause calls an element."""
+    return phrase(item.text, quoted=item.quoted, exact=item.exact)
+
+
+def phrase(text: str, *, quoted: bool = False, exact: str = "") -> Phrase:
+    """ "the second Delete button" → name "Delete", roles of a button, nth 2. A quoted text is a name as it stands.
+
+    ``exact`` is a part of the text that was quoted, and in which no word is a role or a number.
+    """
     if quoted:
         return Phrase(whole=text, name=text)
-    bare = without_article(text)
+    if exact and exact in text:
+        hidden = phrase(text.replace(exact, _HIDDEN, 1))
+        if hidden.roles and hidden.name == _HIDDEN and hidden.roles == _ANYTHING:
+            return _of_kind(hidden, exact)
+        return replace(
+            hidden, whole=hidden.whole.replace(_HIDDEN, exact), name=hidden.name.replace(_HIDDEN, exact)
+        )
+    bare = _BELOW.sub("", without_article(text))
     nth: int | None = None
+    several = False
+    if found := _QUANTIFIED.match(bare):
+        several, bare = True, found["rest"]
+    elif _ANY.match(text.strip()):
+        nth = 1
     head, _, rest = bare.partition(" ")
     if rest and head.casefold() in lexicon.ORDINALS:
         nth, bare = lexicon.ORDINALS[head.casefold()], without_article(rest)
-    if found := lexicon.ROLE_FIRST.match(bare):
-        return Phrase(
-            whole=bare, name=found["name"], roles=lexicon.ROLE_NOUNS[found["role"].casefold()], nth=nth
-        )
-    if found := lexicon.ROLE_LAST.match(bare):
+    whole = lexicon.ROLE_NOUNS.get(bare.casefold())
+    if whole is None and (found := lexicon.ROLE_FIRST.match(bare)):
         roles = lexicon.ROLE_NOUNS[found["role"].casefold()]
-        return Phrase(whole=bare, name=without_article(found["name"] or ""), roles=roles, nth=nth)
-    return Phrase(whole=bare, name=bare, nth=nth)
+        return Phrase(whole=bare, name=found["name"], roles=roles, nth=nth, several=several)
+    last = lexicon.ROLE_LAST.match(bare) or (
+        several and lexicon.ROLE_LAST.match(re.sub(r"(?:(?<=x)es|s)$", "", bare))
+    )
+    if (
+        last is None
+        and (plural := lexicon.ROLE_LAST.match(re.sub(r"(?:(?<=x)es|s)$", "", bare)))
+        and not plural["name"]
+    ):
+        several, last = True, plural
+    if last:
+        roles = lexicon.ROLE_NOUNS[last["role"].casefold()]
+        name = without_article(last["name"] or "")
+        return Phrase(whole=bare, name=name, roles=roles, nth=nth, several=several)
+    if (found := _THING.match(bare)) and found["name"] == _HIDDEN:
+        return Phrase(whole=bare, name=_HIDDEN, roles=_ANYTHING, nth=nth)
+    return Phrase(whole=bare, name=bare, nth=nth if _ANY.match(text.strip()) is None else None)
+
+
+_HIDDEN = "\uf8fe"
+_ANYTHING = ("*",)
+_BELOW = re.compile(r"(?<=\S)\s+(?:below|above|here|shown|on the (?:left|right|page|screen))$", re.I)
+_ANY = re.compile(r"(?:an?|any)\s", re.I)
+_QUANTIFIED = re.compile(
+    r"^(?:both(?: of)?(?: the)?|all(?: of)?(?: the)?|each|every)\s+(?P<rest>\S.*)$", re.I
+)
+_THING = re.compile(rf"^(?P<name>\S+)\s+(?:{'|'.join(sorted(lexicon.ANYTHING))})$", re.I)
+
+
+def _of_kind(hidden: Phrase, kind: str) -> Phrase:
+    """A kind that was quoted: 'a "checkbox" widget'."""
+    roles = lexicon.ROLE_NOUNS.get(kind.casefold(), (kind.casefold(),))
+    return Phrase(whole=kind, name="", roles=roles, nth=hidden.nth)
 
 
 def find(wanted: Phrase, screen: Screen, pool: Pool, within: Iterable[int] | None = None) -> Match:
@@ -100,6 +153,8 @@ def find(wanted: Phrase, screen: Screen, pool: Pool, within: Iterable[int] | Non
     chosen = _narrowed([i for fit, i in scored if fit == best], wanted, screen, pool)
     enabled = [i for i in chosen if "disabled" not in screen.nodes[i].states]
     nodes = tuple(screen.nodes[i] for i in enabled or chosen)
+    if wanted.several:
+        return Match(nodes=nodes, fit=best, disabled=not enabled)
     if wanted.nth is not None:
         place = wanted.nth - 1 if wanted.nth > 0 else len(nodes) - 1
         nodes = nodes[place : place + 1]

@@ -14,12 +14,18 @@ from deskhand.orchestrator.models.embedded.screen import Screen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Run these steps. ``items``: how many items of the clause are done after each; ``done``: then the clause is."""
+    """Run these steps. ``items``: how many items of the clause are done after each; ``done``: then the clause is.
+
+    ``tried`` is a way that was gone on the search for something, so that it is not gone again; ``kept`` is remembered
+    until the clause is done.
+    """
 
     steps: tuple[Json, ...]
     items: tuple[int, ...] = ()
     done: bool = True
     stage: int | None = None
+    tried: str = ""
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +37,15 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Next:
-    """Nothing to do: for this clause, or up to ``items`` of it. ``said`` and ``proof`` go into the result."""
+    """Nothing to do: for this clause, or up to ``items`` of it. ``said`` and ``proof`` go into the result.
+
+    ``held`` is what was found out, for a later clause to enter.
+    """
 
     said: str = ""
     items: int | None = None
     proof: tuple[str, ...] = ()
+    held: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +101,17 @@ class Memory:
     about: str = ""
     asked: int = 0
     refused: str = ""
+    held: str = ""
+    ways: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    through: bool = False
 
     def advance(self) -> None:
         """Go to the next clause."""
         self.clause += 1
         self.item = self.stage = self.tries = self.acts = 0
         self.trouble = ""
+        self.ways, self.kept = [], []
 
     def dump(self) -> Json:
         return {"planner": asdict(self)}

@@ -70,12 +70,20 @@ def wait(word: str, rest: str, literal: Literal) -> Clause | None:
 _WAY = pattern(
     r"^(?:the \S+ )?(?P<way>down|up|left|right)(?: a (?:bit|little))?(?: (?P<n>\d{1,2})(?: times)?)?$"
 )
+_TO_END = pattern(
+    r"^(?:down |up )?(?:(?P<what>(?:the|this) \S.*?) )?(?:all the way )?(?:down |up )?to (?:the|its) (?:very )?"
+    r"(?P<end>bottom|end|top|beginning|start)(?: of (?P<of>\S.*))?$"
+)
 _UNTIL = pattern(r"^(?:(?:down|up) )?(?:to|until) (?:you (?:see|find) )?(?P<what>\S.*)$")
 
 
 def scroll(word: str, rest: str, literal: Literal) -> Clause | None:
     if found := _WAY.match(rest):
         return Clause(verb="scroll", value=found["way"].casefold(), count=int(found["n"] or 1))
+    if found := _TO_END.match(rest):
+        far = "end" if found["end"].casefold() in ("bottom", "end") else "start"
+        what = found["what"] or found["of"]
+        return Clause(verb="scroll", value=far, items=(Item(what),) if what else ())
     if found := _UNTIL.match(rest):
         return Clause(verb="scroll", items=(Item(found["what"]),))
     return None

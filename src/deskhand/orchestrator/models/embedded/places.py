@@ -9,7 +9,7 @@ from deskhand.observers.node import quote
 from deskhand.orchestrator.models.embedded import matching
 from deskhand.orchestrator.models.embedded.grammar import Item, pattern
 from deskhand.orchestrator.models.embedded.lexicon import HERE, normal, without_article
-from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, SAME, find, phrase
+from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, SAME, find, phrase, phrase_of
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Fail, Look, Move, Next, Scene
 from deskhand.orchestrator.models.embedded.screen import Screen
 from deskhand.orchestrator.models.embedded.targets import click, is_here, missing
@@ -31,7 +31,7 @@ def open_(scene: Scene) -> Move:
     item, screen = scene.clause.items[0], scene.screen
     if url := _url(item.text):
         return _launch(scene, url)
-    wanted = phrase(item.text, quoted=item.quoted)
+    wanted = phrase_of(item)
     if screen.nodes and not scene.memory.stage:
         found = find(wanted, screen, matching.PRESS)
         sure = SAME if not wanted.roles else PART
@@ -145,19 +145,21 @@ def expect(scene: Scene) -> Move:
     item, screen = scene.clause.items[0], scene.screen
     if not _seen(screen, item):
         return Look(otherwise=Fail(result=f"“{item.text}” is not on the screen."))
-    name = phrase(item.text, quoted=item.quoted).name
+    name = phrase_of(item).name
     return Next(said=f"“{name}” is shown", proof=(quote(name),) if screen.visible(name) else ())
 
 
 def scroll(scene: Scene) -> Move:
     """Turn the wheel; "to X" turns it until X is there."""
     clause = scene.clause
+    if clause.value in ("end", "start"):
+        return _to_end(scene, clause.value)
     if clause.items:
         item = clause.items[0]
         if _seen(scene.screen, item):
             return Next()
         if scene.tried:
-            wanted = phrase(item.text, quoted=item.quoted)
+            wanted = phrase_of(item)
             return missing(scene, wanted, matching.Match(), matching.ANY, "scroll to")
         return Act(steps=({"kind": "scroll", "down": 5, "until": _having(item), "times": 20},))
     detents = 5 * clause.count if clause.value in ("down", "right") else -5 * clause.count
@@ -165,12 +167,38 @@ def scroll(scene: Scene) -> Move:
     return Act(steps=(step,))
 
 
+_SCROLLS = {
+    **dict.fromkeys(
+        ("textbox", "list", "listbox", "region", "group", "table", "grid", "document", "article"), 0
+    ),
+    **dict.fromkeys(("paragraph", "text", "dialog", "tabpanel", "generic", "tree"), 1),
+}
+
+
+def _to_end(scene: Scene, end: str) -> Move:
+    """Turn the wheel over what is named as far as it goes."""
+    step: Json = {"kind": "scroll", "down": 100 if end == "end" else -100}
+    if not scene.clause.items:
+        return Act(steps=(step,))
+    item = scene.clause.items[0]
+    if is_here(item.text, scene.screen):
+        return Act(steps=(step,))
+    wanted = phrase_of(item)
+    found = find(wanted, scene.screen, _SCROLLS)
+    if len(found.nodes) > 1 and wanted.roles:
+        large = [node for node in found.nodes if "multiline" in node.states]
+        found = matching.Match(nodes=tuple(large) or found.nodes, fit=found.fit)
+    if not found.nodes or len(found.nodes) > 1:
+        return missing(scene, wanted, found, _SCROLLS, "scroll")
+    return Act(steps=(step | {"target": found.nodes[0].ref},))
+
+
 def _seen(screen: Screen, item: Item) -> bool:
-    wanted = phrase(item.text, quoted=item.quoted)
+    wanted = phrase_of(item)
     return screen.visible(wanted.whole) or find(wanted, screen, matching.ANY).fit >= LOOSE
 
 
 def _having(item: Item) -> str:
     """A selector for anything that says this."""
-    wanted = phrase(item.text, quoted=item.quoted)
+    wanted = phrase_of(item)
     return f"*:has-text({quote(wanted.name or wanted.whole)})"

@@ -118,6 +118,25 @@ def _stated(wanted: Phrase, screen: Screen) -> Reading | None:
     return None
 
 
+def said_of(label: str, screen: Screen) -> str:
+    """What a table or a list of terms says of a label; empty when it says nothing, or two things."""
+    name = normal(label)
+    written = screen.written()
+    found: dict[str, None] = {}
+    for each in written:
+        if each.is_value or normal(each.text) != name or each.node.role not in _TERMS:
+            continue
+        after = _beside(each, written)
+        place = written.index(each) + 1
+        after = after or (written[place] if place < len(written) else None)
+        if after is not None and not after.is_value and after.node.role in _TERMS:
+            found[normalise(after.text)] = None
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+_TERMS = frozenset({"cell", "gridcell", "rowheader", "columnheader", "term", "definition"})
+
+
 def _beside(label: Written, written: Sequence[Written]) -> Written | None:
     """The text to the right of a label, in its row."""
     if label.node.rect is None:

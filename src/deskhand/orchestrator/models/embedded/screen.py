@@ -90,7 +90,7 @@ class Screen:
             found.append(text)  # some toolkits put a class or the label twice into the name
         if not found and node.role in _LABELLED and (label := self.label(index)):
             found.append(label)
-        if not found and node.role in _WRITTEN and node.value:
+        if not found and (node.role in _WRITTEN or node.actions) and node.value:
             found.append(node.value)
         return tuple(dict.fromkeys(found))
 
@@ -126,6 +126,8 @@ class Screen:
             distance = _gap(other.rect, node.rect, after=after)
             if distance is not None and (best is None or distance < best[0]):
                 best = (distance, words)
+        if best is None and not after:
+            return self._text_before(index)
         return best[1] if best else ""
 
     def _text_before(self, index: int) -> str:

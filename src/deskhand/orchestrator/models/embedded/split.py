@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from deskhand.orchestrator.models.embedded.rewrites import rewritten
+
 # Literals are swapped for one private-use character each, so that no rule of grammar can look into them.
 _FIRST = 0xE000
 _QUOTED = re.compile(
@@ -62,6 +64,11 @@ class Masked:
         """Whether a piece is one literal that was not quoted: a URL."""
         return self.literal(piece) and len(set(self.literals[ord(piece) - _FIRST])) == 1
 
+    def only(self, piece: str) -> str:
+        """The one quoted literal within a piece; empty when there is none, or several."""
+        found = re.findall("[\ue000-\uf8ff]", piece)
+        return self.show(found[0]) if len(found) == 1 and not self.address(found[0]) else ""
+
     def literal(self, piece: str) -> bool:
         """Whether a piece is one literal."""
         return len(piece) == 1 and _FIRST <= ord(piece) < _FIRST + len(self.literals)
@@ -99,10 +106,17 @@ _FOLLOWED = re.compile(r",?\s+followed\s+by\s+(?:pressing\s+)?", re.I)
 
 def plainly(masked: Masked) -> Masked:
     """The same with sums written as expressions, so that their "and" separates nothing."""
-    text = _FOLLOWED.sub(", press ", masked.text)
+    literals = list(masked.literals)
+
+    def recase(piece: str, upper: bool) -> str:
+        inner, said = literals[ord(piece) - _FIRST]
+        literals.append((inner.upper() if upper else inner.lower(), said))
+        return chr(_FIRST + len(literals) - 1)
+
+    text = _FOLLOWED.sub(", press ", rewritten(masked.text, recase))
     for pattern, shape in _ARITHMETIC:
         text = pattern.sub(lambda found, shape=shape: shape.format(**found.groupdict()), text)  # type: ignore[misc]
-    return Masked(text, masked.literals)
+    return Masked(text, literals)
 
 
 def segments(masked: Masked) -> list[Segment]:

@@ -6,10 +6,20 @@ import re
 from collections.abc import Mapping
 
 from deskhand.messages import Json, Node
+from deskhand.observers.node import quote
 from deskhand.orchestrator.models.embedded import matching
 from deskhand.orchestrator.models.embedded.grammar import Item, pattern
 from deskhand.orchestrator.models.embedded.lexicon import HERE, normal, without_article
-from deskhand.orchestrator.models.embedded.matching import EXACT, Match, Phrase, Pool, find, near, phrase
+from deskhand.orchestrator.models.embedded.matching import (
+    EXACT,
+    Match,
+    Phrase,
+    Pool,
+    find,
+    near,
+    phrase,
+    phrase_of,
+)
 from deskhand.orchestrator.models.embedded.moves import Ask, Fail, Look, Move, Scene
 from deskhand.orchestrator.models.embedded.screen import Screen
 
@@ -19,7 +29,7 @@ _LONGEST_RUN = 4
 
 def named(scene: Scene, item: Item, pool: Pool, within: range | None = None) -> tuple[Match, Phrase]:
     """What an item means: in the part of the screen that the goal is in, else anywhere."""
-    wanted = phrase(item.text, quoted=item.quoted)
+    wanted = phrase_of(item)
     screen = scene.screen
     if within is None and scene.memory.scope:
         holder = find(phrase(scene.memory.scope), screen, matching.HOLD).node
@@ -43,6 +53,25 @@ def listed(scene: Scene, at: int, pool: Pool, within: range | None = None) -> tu
 
 
 _PLACED = pattern(r"^(?P<body>.*\S) (?:in|on|of|inside|within|from|under) (?P<place>\S.*)$")
+
+
+_BELONGS = pattern(r"^(?:their|his|her|its) (?P<what>\S.*)$")
+
+
+def belonging(text: str, screen: Screen) -> Node | None:
+    """ "their phone number": what the only label of that name is followed by."""
+    found = _BELONGS.match(text)
+    if found is None:
+        return None
+    words = set(normal(found["what"]).split())
+    written = screen.written()
+    labels = [
+        i
+        for i, each in enumerate(written[:-1])
+        if normal(each.text) and set(normal(each.text).split()) & words
+    ]
+    labels = [i for i in labels if len(normal(written[i].text).split()) <= len(words)]
+    return written[labels[0] + 1].node if len(labels) == 1 else None
 
 
 def place_said(item: Item) -> str | None:
@@ -108,6 +137,9 @@ def click(screen: Screen, node: Node, *, button: str = "left", count: int = 1) -
         way = [each.name for each in above if each.role in ("menuitem", "menu") and each.name]
         if way:
             return {"kind": "menu", "path": [*reversed(way), node.name]}
+    if not node.ref:
+        aim = f"{node.role}[name={quote(node.name)}]"
+        return {"kind": "click", "target": aim} | ({"count": count} if count > 1 else {})
     if plain and node.rect is None:
         return {"kind": "invoke", "target": node.ref}
     step: Json = {"kind": "click", "target": node.ref}

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from deskhand.messages import Node
-from deskhand.orchestrator.models.embedded import matching
+from deskhand.messages import Json, Node
+from deskhand.orchestrator.models.embedded import dates, matching
 from deskhand.orchestrator.models.embedded.grammar import Item
 from deskhand.orchestrator.models.embedded.lexicon import normal
-from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, SAME, Match, find, phrase
+from deskhand.orchestrator.models.embedded.matching import (
+    LOOSE,
+    SAME,
+    Match,
+    Phrase,
+    find,
+    phrase,
+)
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Fail, Look, Move, Next, Scene
-from deskhand.orchestrator.models.embedded.screen import TOGGLES, Screen
-from deskhand.orchestrator.models.embedded.targets import click, is_here, is_on, listed, missing, named
+from deskhand.orchestrator.models.embedded.options import choose_node, select_in
+from deskhand.orchestrator.models.embedded.ranges import numbers_in, slide
+from deskhand.orchestrator.models.embedded.reading import said_of
+from deskhand.orchestrator.models.embedded.screen import TOGGLES
+from deskhand.orchestrator.models.embedded.targets import is_here, is_on, missing, named
 
 _TRUE = frozenset("on yes true checked ticked enabled selected".split())
 _FALSE = frozenset("off no false unchecked unticked disabled".split())
-_OPTIONS = frozenset({"option", "menuitem", "listitem"})
-_IN_LIST = {**matching.CHOOSE, "menuitem": 0, "text": 1}
 
 
 def type_text(scene: Scene) -> Move:
     """Type at the caret, or into a field or window that the clause names."""
     clause = scene.clause
-    text = clause.value or ""
+    text = _value(scene)
     if not clause.items:
         field = named(scene, Item(clause.place), matching.FILL)[0].node if clause.place else None
         return _set(scene, field, text) if field is not None else _type_at_caret(scene, text)
     where = clause.items[0]
-    found, wanted = named(scene, where, matching.FILL)
+    found, wanted = _field(scene, where, text)
+    if wanted.several and found.nodes:
+        return _set_all(scene, found.nodes, [text] * len(found.nodes))
     if found.node is not None:
         return _set(scene, found.node, text)
     if not found.nodes and is_here(where.text, scene.screen):
@@ -36,65 +46,143 @@ def type_text(scene: Scene) -> Move:
 def fill(scene: Scene) -> Move:
     """Give a field its value, whatever kind of control it is."""
     clause, item = scene.clause, scene.clause.items[0]
+    if clause.how == "labels":
+        return _fill_labels(scene)
     if clause.value is None:
         return Ask(question=f"What should “{item.text}” be set to?", answer=f"set \"{item.text}\" to '{{}}'")
-    found, wanted = named(scene, item, matching.FILL)
+    value = _value(scene)
+    found, wanted = _field(scene, item, value)
+    numbers = numbers_in(value)
+    if set(wanted.roles) <= _RANGES and wanted.roles and not found.nodes and numbers:
+        return slide(scene, numbers)
+    if wanted.several and found.nodes:
+        values = numbers if len(numbers) == len(found.nodes) else [value] * len(found.nodes)
+        return _set_all(scene, found.nodes, [str(each) for each in values])
     if found.node is not None:
-        return _set(scene, found.node, clause.value)
+        return _set(scene, found.node, value)
     if not found.nodes and scene.screen.visible(wanted.name or wanted.whole):
         # choices under a plain text: "set Colour to Blue" over radio buttons
         option = find(phrase(clause.value, quoted=True), scene.screen, {"radio": 0, "option": 0})
         if option.node is not None and option.fit >= SAME:
-            return _choose_node(scene.screen, option.node)
+            return choose_node(scene.screen, option.node)
     return missing(scene, wanted, found, matching.FILL, "fill in")
 
 
-def choose(scene: Scene) -> Move:
-    """Choose options: radio buttons, tabs, list items, entries of a combobox."""
-    clause, screen, at = scene.clause, scene.screen, scene.memory.item
-    item = clause.items[at]
-    within: range | None = None
-    if clause.place and not is_here(clause.place, screen):
-        holder, wanted = named(scene, Item(clause.place), matching.HOLD)
-        if holder.node is not None and holder.node.role in ("combobox", "listbox"):
-            return _select_in(scene, holder.node, item)
-        if holder.node is not None:
-            within = screen.inside(screen.index(holder.node))
-        elif not screen.visible(wanted.name):
-            return missing(scene, wanted, holder, matching.HOLD, f"choose “{item.text}” from")
-    used, found, wanted = listed(scene, at, matching.CHOOSE, within)
-    if found.node is not None and found.fit >= PART:
-        move: Act | Next = _choose_node(screen, found.node)
-    elif not found.nodes and (closed := _closed_box(screen)) is not None and not scene.tried:
-        move = Act(steps=({"kind": "select", "target": closed.ref, "option": item.text},))
-    else:
-        return missing(scene, wanted, found, matching.CHOOSE, "choose")
-    reached = at + used
-    last = reached >= len(clause.items)
-    if isinstance(move, Act):
-        return Act(steps=move.steps, items=(reached,) * len(move.steps), done=last)
-    return Next(said=move.said, items=None if last else reached)
-
-
-def search(scene: Scene) -> Move:
-    """Fill the search field and press Return."""
-    clause, screen = scene.clause, scene.screen
-    pool = {"searchbox": 0, "textbox": 1, "combobox": 1}
-    found, wanted = named(scene, Item(clause.place or "search"), pool)
-    if not found.nodes:
-        boxes = [node for i, node in enumerate(screen.nodes) if node.role == "searchbox" and screen.shown(i)]
-        found = Match(nodes=tuple(boxes), fit=LOOSE)
+def focus(scene: Scene) -> Move:
+    """Put the caret into a field."""
+    item = scene.clause.items[0]
+    found, wanted = named(scene, item, {**matching.FILL, **matching.PRESS})
     if found.node is None:
-        return missing(scene, wanted, found, pool, "search in")
-    filled = {"kind": "fill", "target": found.node.ref, "text": clause.value or ""}
-    return Act(steps=(filled, {"kind": "key", "keys": "Return"}), items=(0, 1))
+        found, wanted = named(scene, item, matching.FILL)
+    if found.node is None:
+        return missing(scene, wanted, found, matching.FILL, "put the caret into")
+    if "focused" in found.node.states:
+        return Next(said=f"{scene.clause.said} (it was so already)")
+    return Act(steps=({"kind": "click", "target": found.node.ref},))
 
 
 # --- parts --------------------------------------------------------------------------------------------------------
 
 
+_RANGES = frozenset({"slider"})
+_KINDS = frozenset("date time day number answer value text it result word password username email".split())
+
+
+def _value(scene: Scene) -> str:
+    """What the clause enters: the text it says, or what was found out before."""
+    return scene.memory.held if scene.clause.how == "held" else scene.clause.value or ""
+
+
+def _field(scene: Scene, item: Item, value: str) -> tuple[Match, Phrase]:
+    """The field an item names; "as the date" may name what it is for: the field of that kind, or the only one."""
+    found, wanted = named(scene, item, matching.FILL)
+    if found.nodes or normal(wanted.name) not in _KINDS:
+        if (
+            len(found.nodes) > 1
+            and wanted.roles
+            and not wanted.name
+            and wanted.nth is None
+            and not wanted.several
+        ):
+            found = _of_size(found, wanted)
+        return found, wanted
+    screen = scene.screen
+    fields = [
+        n for i, n in enumerate(screen.nodes) if n.role in ("textbox", "spinbutton") and screen.shown(i)
+    ]
+    of_kind = [node for node in fields if node.hint.startswith(normal(wanted.name))]
+    nodes = of_kind or fields
+    return (Match(nodes=tuple(nodes), fit=LOOSE) if len(nodes) == 1 else found), wanted
+
+
+def _of_size(found: Match, wanted: Phrase) -> Match:
+    """Of fields without a name: "the text box" is one of a line, "the text area" one of several lines."""
+    large = "area" in wanted.whole.casefold()
+    nodes = [node for node in found.nodes if ("multiline" in node.states) == large]
+    empty = [node for node in nodes if not node.value] if len(nodes) > 1 else nodes
+    return Match(nodes=tuple(empty if len(empty) == 1 else nodes or found.nodes), fit=found.fit)
+
+
+def choose_value(scene: Scene, item: Item) -> Move | None:
+    """ "Select 5 with the slider", "select 1/2/2030 as the date": a value for a field; None when it is an option."""
+    wanted = phrase(scene.clause.place)
+    numbers = numbers_in(item.text)
+    if set(wanted.roles) & {"slider", "spinbutton"} and "textbox" not in wanted.roles and numbers:
+        found, wanted = named(scene, Item(scene.clause.place), {"slider": 0, "spinbutton": 0})
+        if found.node is not None:
+            return _set(scene, found.node, item.text)
+        if not found.nodes:
+            return slide(scene, numbers[:1]) if "slider" in wanted.roles else None
+    if dates.as_date(item.text) is not None or dates.as_time(item.text) is not None:
+        found, wanted = _field(scene, Item(scene.clause.place), item.text)
+        if found.node is not None:
+            return _set(scene, found.node, item.text)
+    return None
+
+
+def _set_all(scene: Scene, nodes: tuple[Node, ...], values: list[str]) -> Move:
+    """The steps that give each of several fields its value."""
+    steps: list[Json] = []
+    for node, value in zip(nodes, values, strict=True):
+        move = _set(scene, node, value)
+        if isinstance(move, Act):
+            steps.extend(move.steps)
+        elif not isinstance(move, Next):
+            return move
+    at = scene.memory.item
+    return (
+        Act(steps=tuple(steps[:8]), items=(at,) * len(steps[:8])) if steps else Next(said=scene.clause.said)
+    )
+
+
+def _fill_labels(scene: Scene) -> Move:
+    """Give each field what the screen says of its label."""
+    screen = scene.screen
+    nodes, values = [], []
+    for i, node in enumerate(screen.nodes):
+        if (
+            node.role in ("textbox", "searchbox")
+            and screen.shown(i)
+            and not {"readonly", "disabled"} & node.states
+        ):
+            label = (screen.names(i) or ("",))[0]
+            value = said_of(label, screen) if label else ""
+            if not value:
+                return Look(
+                    otherwise=Fail(result=f"I see nothing that says what “{label or 'a field'}” should be.")
+                )
+            nodes.append(node)
+            values.append(value)
+    if not nodes:
+        return Look(otherwise=Fail(result="I see no field to fill in."))
+    return _set_all(scene, tuple(nodes), values)
+
+
 def _set(scene: Scene, node: Node, value: str) -> Move:
     """The step that gives a control its value."""
+    if node.role in ("textbox", "combobox") and (picked := dates.pick(scene, node, value)) is not None:
+        return picked
+    value = dates.in_form(value, node)
     names = scene.screen.names(scene.screen.index(node))
     name = names[0] if names else node.role
     if node.role in TOGGLES:
@@ -106,66 +194,13 @@ def _set(scene: Scene, node: Node, value: str) -> Move:
             return Next(said=f"“{name}” was already {'on' if on else 'off'}")
         return Act(steps=({"kind": "toggle", "target": node.ref, "on": on},))
     if node.role in ("listbox", "radiogroup", "group"):
-        return _select_in(scene, node, Item(value, quoted=True))
+        return select_in(scene, node, Item(value, quoted=True))
     if node.role == "combobox" and "editable" not in node.states:
-        return _select_in(scene, node, Item(value, quoted=True))
+        return select_in(scene, node, Item(value, quoted=True))
     if {"readonly", "disabled"} & node.states:
         return Fail(result=f"“{name}” cannot be changed.", reason="infeasible")
     kept = scene.clause.verb == "type" and node.value and "multiline" in node.states
     return Act(steps=({"kind": "type" if kept else "fill", "target": node.ref, "text": value},))
-
-
-def _select_in(scene: Scene, holder: Node, item: Item) -> Move:
-    """Choose an option of a combobox, a list or a group of radio buttons."""
-    screen, wanted = scene.screen, phrase(item.text, quoted=item.quoted)
-    index = screen.index(holder)
-    if holder.role not in ("combobox", "listbox"):
-        found = find(wanted, screen, matching.CHOOSE, screen.inside(index))
-        if found.node is not None:
-            return _choose_node(screen, found.node)
-        return missing(scene, wanted, found, matching.CHOOSE, "choose")
-    found = find(wanted, screen, _IN_LIST, screen.inside(index))
-    options = _options(screen, index)
-    names = screen.names(index)
-    called = scene.clause.place or (names[0] if names else holder.role)
-    if options and not found.nodes:
-        seen = ", ".join(f"“{option}”" for option in options[:8])
-        question = f"“{called}” has no “{item.text}”; it offers {seen}. Which one?"
-        return Look(otherwise=Ask(question=question, answer=f"choose '{{}}' from {called}"))
-    option = (found.node.name if found.node is not None else "") or item.text
-    if normal(holder.value or "") == normal(option):
-        return Next(said=f"“{called}” was already “{option}”")
-    return Act(steps=({"kind": "select", "target": holder.ref, "option": option},))
-
-
-def _choose_node(screen: Screen, node: Node) -> Act | Next:
-    """The step that chooses this element."""
-    if node.role in ("radio", "tab", "option", "menuitemradio", *TOGGLES) and is_on(node):
-        return Next(said=f"“{node.name}” was already chosen")
-    if node.role in _OPTIONS:
-        above = (screen.nodes[i] for i in screen.above(screen.index(node)))
-        box = next((each for each in above if each.role == "combobox"), None)
-        if box is not None:
-            return Act(steps=({"kind": "select", "target": box.ref, "option": node.name},))
-    if node.role in TOGGLES:
-        return Act(steps=({"kind": "toggle", "target": node.ref, "on": True},))
-    if node.role in ("button", "menuitem", "link"):
-        return Act(steps=(click(screen, node),))
-    return Act(steps=({"kind": "select", "target": node.ref},))
-
-
-def _options(screen: Screen, index: int) -> list[str]:
-    return [screen.nodes[i].name for i in screen.inside(index) if screen.nodes[i].role in _OPTIONS]
-
-
-def _closed_box(screen: Screen) -> Node | None:
-    """The only combobox that does not say what it offers until it is opened."""
-    boxes = [
-        node
-        for i, node in enumerate(screen.nodes)
-        if node.role == "combobox" and screen.shown(i) and not _options(screen, i)
-    ]
-    return boxes[0] if len(boxes) == 1 else None
 
 
 def _type_at_caret(scene: Scene, text: str) -> Move:
