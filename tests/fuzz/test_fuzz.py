@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from deskhand.audit.chain import ZERO, seal
@@ -257,6 +257,7 @@ events = st.one_of(
 
 @many
 @given(found=st.lists(st.one_of(events, st.binary(max_size=60)), max_size=6))
+@example(found=[{"kind": "task_started", "recording": "\0.mp4"}])
 def test_any_log(found: list[Any]) -> None:
     directory = Path(os.environ["DESKHAND_HOME"], "tasks", "any")
     directory.mkdir(parents=True, exist_ok=True)
@@ -361,8 +362,25 @@ windows = st.builds(
 )
 
 
+EMPTY = Raw(
+    path="/0",
+    parent="/0",
+    index=0,
+    count=0,
+    interfaces=frozenset(),
+    name="",
+    role="frame",
+    description="",
+    states=frozenset({"showing"}),
+    screen_extents=Rect(0, 0, 0, 0),
+)
+"""A window without a size."""
+OWN = WindowInfo(id=1, title="", pid=7)
+
+
 @many
-@given(st.lists(raws, max_size=8), st.lists(windows, max_size=3), st.booleans())
+@given(found=st.lists(raws, max_size=8), shown=st.lists(windows, max_size=3), shows=st.booleans())
+@example(found=[EMPTY], shown=[OWN], shows=False)
 def test_any_tree_of_an_app(found: list[Raw], shown: list[WindowInfo], shows: bool) -> None:
     """Children that hold their own parents, or that two parents hold, among them."""
     known = {raw.path: raw for raw in found}

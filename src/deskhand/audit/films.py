@@ -73,5 +73,5 @@ def _is_mp4(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return file.read(12)[4:8] == b"ftyp"
-    except OSError:
+    except (OSError, ValueError):  # a name that cannot be one, of a log that was made up
         return False

@@ -161,7 +161,7 @@ class _Builder:
     def _place(self) -> _Place:
         raw = self.reading.raws[self.top]
         size = raw.window_extents or raw.screen_extents
-        if self.window is None or size is None:
+        if self.window is None or size is None or size.width <= 0:
             return _Place(within_window=self.gtk4)
         area = self.window.rect
         # Toolkits count in logical pixels: a window's real width tells how many device pixels each of them is.
