@@ -35,6 +35,8 @@ class Run:
     status: dict[str, Any] | None = None
     raised: str = ""
     ended: float | None = None
+    told: float | None = None
+    """When its first event came: the start of the caller itself, on a crowded machine, is over by then."""
 
     def look(self) -> None:
         """Note the processes below the caller."""
@@ -120,6 +122,7 @@ class Stage:
                 return True
             said = json.loads(line)
             if "event" in said:
+                run.told = run.told or time.monotonic()
                 run.events.append(said)
             run.status, run.raised = said.get("status", run.status), said.get("raised", run.raised)
         return False

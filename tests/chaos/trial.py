@@ -98,7 +98,7 @@ def _strike_and_end(stage: Stage, fault: Fault, outcome: Outcome) -> None:
         outcome.struck = fault.strike(stage, run)
         over = not outcome.struck and stage.follow(run, time.monotonic() + 0.1)
     struck = time.monotonic()
-    if not over and not stage.follow(run, run.began + TIMEOUT + SLACK):
+    if not over and not stage.follow(run, (run.told or run.began) + TIMEOUT + SLACK):
         if run.process.pid in _stopped(run):
             _ended_without(run, outcome)
         else:
