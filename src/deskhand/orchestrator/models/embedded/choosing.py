@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from deskhand.messages import Json
 from deskhand.orchestrator.models.embedded import matching
-from deskhand.orchestrator.models.embedded.controls import BATCH, measured_press
+from deskhand.orchestrator.models.embedded.controls import BATCH, hurried, measured_press
 from deskhand.orchestrator.models.embedded.grammar import Item
-from deskhand.orchestrator.models.embedded.matching import PART
+from deskhand.orchestrator.models.embedded.lexicon import normal
+from deskhand.orchestrator.models.embedded.matching import PART, find
 from deskhand.orchestrator.models.embedded.moves import Act, Move, Next, Scene
 from deskhand.orchestrator.models.embedded.options import choose_node, closed_box, select_in
 from deskhand.orchestrator.models.embedded.targets import is_here, listed, missing, named
@@ -17,11 +20,16 @@ def choose(scene: Scene) -> Move:
     """Choose options: radio buttons, tabs, list items, entries of a combobox."""
     clause, screen, total = scene.clause, scene.screen, len(scene.clause.items)
     item = clause.items[scene.memory.item]
+    if total == 1 and not item.quoted and normal(item.text) in ("nothing", "none", "none of them"):
+        return Next(said=clause.said)
     within: range | None = None
     if clause.place and total == 1 and (moved := choose_value(scene, item)) is not None:
         return moved
     if clause.place and not is_here(clause.place, screen):
         holder, wanted = named(scene, Item(clause.place), matching.HOLD)
+        if not holder.nodes and wanted.roles and wanted.name:
+            # "the scroll list", where there is but one list
+            holder = find(replace(wanted, name=""), screen, matching.HOLD)
         if holder.node is not None and holder.node.role in ("combobox", "listbox") and total == 1:
             return select_in(scene, holder.node, item)
         if holder.node is not None:
@@ -45,6 +53,7 @@ def choose(scene: Scene) -> Move:
         else:
             return move
         at += used
+    hurried(steps)
     return Act(steps=tuple(steps), items=tuple(reached), done=at >= total)
 
 

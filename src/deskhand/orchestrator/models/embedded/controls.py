@@ -12,6 +12,7 @@ from deskhand.orchestrator.models.embedded.grammar import pattern
 from deskhand.orchestrator.models.embedded.lexicon import normal
 from deskhand.orchestrator.models.embedded.matching import LOOSE, PART, SAME, Phrase, find, phrase_of
 from deskhand.orchestrator.models.embedded.moves import Act, Ask, Look, Move, Next, Scene
+from deskhand.orchestrator.models.embedded.repeating import until
 from deskhand.orchestrator.models.embedded.screen import Screen
 from deskhand.orchestrator.models.embedded.targets import (
     belonging,
@@ -22,6 +23,7 @@ from deskhand.orchestrator.models.embedded.targets import (
     listed,
     missing,
     named,
+    only_sender,
     placed,
 )
 
@@ -119,6 +121,8 @@ def mark(scene: Scene) -> Move:
 def _press_one(scene: Scene, at: int) -> tuple[int, Json | Move]:
     """The step for one item and how many items it takes, or what stands in the way."""
     clause, item = scene.clause, scene.clause.items[at]
+    if not item.exact and (node := belonging(item.text, scene.screen)) is not None:
+        return 1, click(scene.screen, node, button=clause.button, count=clause.count)
     used, found, wanted = listed(scene, at, matching.PRESS)
     keys = None if item.quoted else key(item.text)
     if (result := _result(scene, item.text)) is not None and len(clause.items) == 1:
@@ -130,8 +134,8 @@ def _press_one(scene: Scene, at: int) -> tuple[int, Json | Move]:
     if not found.nodes and normal(item.exact or wanted.name) in _CROSS:
         crossed = find(Phrase(whole="Close", name="Close"), scene.screen, {"button": 0, "link": 1})
         found = crossed if crossed.node is not None else found
-    if not found.nodes and (node := belonging(item.text, scene.screen)) is not None:
-        return 1, click(scene.screen, node, button=clause.button, count=clause.count)
+    if not found.nodes and scene.tried and (sender := only_sender(wanted.name, scene.screen)) is not None:
+        return 1, click(scene.screen, sender)
     if found.node is None:
         if (
             not item.exact
@@ -148,6 +152,10 @@ def command(scene: Scene) -> Move:
     found, wanted = named(scene, scene.clause.items[0], matching.PRESS)
     if found.node is not None and found.fit >= PART:
         return Act(steps=(click(scene.screen, found.node),))
+    if not found.nodes and scene.tried and (sender := only_sender(wanted.whole, scene.screen)) is not None:
+        return Act(steps=(click(scene.screen, sender),))
+    if (pressed := until(scene, wanted.whole)) is not None:
+        return pressed
     verb, _, rest = wanted.whole.partition(" ")
     if rest and (measured := measured_press(scene, rest, verb)) is not None:
         return measured
@@ -172,9 +180,17 @@ def check(scene: Scene) -> Move:
             wish = {} if clause.on is None else {"on": clause.on}
             steps.append({"kind": "toggle", "target": found.node.ref} | wish)
             reached.append(at)
+    hurried(steps)
     if not steps:
         return Next(said=f"{clause.said} (it was so already)")
     return Act(steps=tuple(steps), items=tuple(reached), done=at >= total)
+
+
+def hurried(steps: list[Json]) -> None:
+    """Of steps that are read back each, only the last waits for the screen to rest."""
+    for step in steps[:-1]:
+        if step["kind"] in ("toggle", "fill"):
+            step["settle"] = "none"
 
 
 _SIGN_WORDS = (

@@ -66,7 +66,7 @@ RULES: Mapping[Verb, Callable[[Scene], Move]] = {
 _UNDONE: frozenset[Verb] = frozenset({"open", "within", "wait", "scroll", "expect", "find", "recall"})
 """What brings nothing about that a goal would want to hear of afterwards."""
 
-_PRESSES: frozenset[Verb] = frozenset({"press", "command", "mark", "drag"})
+_PRESSES: frozenset[Verb] = frozenset({"press", "command", "mark", "drag", "search"})
 """What shows by its effect alone."""
 
 _SEEKING: frozenset[Verb] = frozenset(

@@ -175,7 +175,7 @@ OFF = frozenset({"uncheck", "untick", "unmark", "disable", "turn off", "switch o
 # Words that a button carries and that are said as a verb: "submit the form", "log in".
 _COMMANDS = (
     "submit send buy confirm cancel continue proceed apply accept decline add remove delete login logout register "
-    "subscribe order purchase checkout undo redo copy paste cut refresh reload print"
+    "subscribe order purchase book generate roll checkout undo redo copy paste cut refresh reload print"
 ).split()
 _TWO_WORDS = ("log in", "log out", "sign in", "sign up", "sign out", "check out")
 COMMANDS = re.compile(rf"(?:{'|'.join([*_COMMANDS, *_TWO_WORDS])})(?=\s|$)", re.I)

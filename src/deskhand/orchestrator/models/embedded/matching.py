@@ -108,7 +108,7 @@ def phrase(text: str, *, quoted: bool = False, exact: str = "") -> Phrase:
         several and lexicon.ROLE_LAST.match(re.sub(r"(?:(?<=x)es|s)$", "", bare))
     )
     if (
-        last is None
+        not last
         and (plural := lexicon.ROLE_LAST.match(re.sub(r"(?:(?<=x)es|s)$", "", bare)))
         and not plural["name"]
     ):
@@ -135,6 +135,8 @@ _THING = re.compile(rf"^(?P<name>\S+)\s+(?:{'|'.join(sorted(lexicon.ANYTHING))})
 def _of_kind(hidden: Phrase, kind: str) -> Phrase:
     """A kind that was quoted: 'a "checkbox" widget'."""
     roles = lexicon.ROLE_NOUNS.get(kind.casefold(), (kind.casefold(),))
+    if roles == ("text",):
+        roles = ("textbox",)
     return Phrase(whole=kind, name="", roles=roles, nth=hidden.nth)
 
 
@@ -213,6 +215,9 @@ def _sensible(node: Node, fit: int) -> bool:
     return fit >= LOOSE or PRESS.get(node.role, 0) < 4
 
 
+_LARGE = re.compile(r"text\s?area$", re.I)
+
+
 def _narrowed(indices: list[int], wanted: Phrase, screen: Screen, pool: Pool) -> list[int]:
     """Of equally well named elements, those that a reader would mean."""
 
@@ -223,6 +228,10 @@ def _narrowed(indices: list[int], wanted: Phrase, screen: Screen, pool: Pool) ->
     if wanted.roles:
         indices = keep([i for i in indices if nodes[i].role in wanted.roles])
     indices = keep([i for i in indices if screen.shown(i)])
+    if _LARGE.search(wanted.whole):
+        indices = keep([i for i in indices if "multiline" in nodes[i].states])
+    elif wanted.roles and not wanted.name and "textbox" in wanted.roles:
+        indices = keep([i for i in indices if "multiline" not in nodes[i].states])
     modal = [i for i, node in enumerate(nodes) if "modal" in node.states]
     if modal:
         indices = keep([i for i in indices if i in screen.inside(modal[-1])])

@@ -49,9 +49,12 @@ def drag(scene: Scene) -> Move:
         )
     if here == to:
         return Next(said=clause.said)
-    if len(scene.memory.ways) >= 3:
+    if len(scene.memory.ways) >= 4:
         return Fail(result=f"“{wanted.whole}” is still item {here + 1} of its list.")
     path = [found.node.ref, row[to].ref]
+    beyond = to + (1 if to > here else -1)
+    if scene.memory.ways and 0 <= beyond < len(row):
+        path.insert(1, row[beyond].ref)  # past it and back: lists make room only once the middle is passed
     return Act(
         steps=({"kind": "drag", "path": path},),
         items=(scene.memory.item,),

@@ -10,6 +10,7 @@ from deskhand.messages import BatchReport, Entry, Results, StepReport, ToolResul
 from deskhand.orchestrator.models.embedded.lexicon import ORDINALS, normal, without_article
 from deskhand.orchestrator.models.embedded.moves import Memory
 from deskhand.orchestrator.models.embedded.screen import Screen
+from deskhand.tools.step import is_ref
 
 _GOOD: frozenset[Effect] = frozenset({"done", "dispatched", "effect_unknown", "no_change", "skipped"})
 _PRESSES = frozenset({"click", "invoke", "key"})
@@ -104,4 +105,5 @@ def _pressed(report: StepReport) -> str:
     if report.step.get("kind") not in _PRESSES:
         return ""
     named = report.target.name if report.target is not None else ""
-    return named or str(report.step.get("keys") or report.step.get("target") or "it")
+    aimed = str(report.step.get("keys") or report.step.get("target") or "it")
+    return named or ("it" if is_ref(aimed) else aimed)

@@ -20,6 +20,7 @@ _PLAIN = frozenset(
     "text paragraph heading img generic strong emphasis code mark time cell gridcell insertion".split()
 )
 _BLOCKS = frozenset({"alert", "status", "log", "dialog", "alertdialog", "note", "tooltip"})
+_LABELS = frozenset("text paragraph caption heading generic cell rowheader columnheader".split())
 _SILENT = frozenset(
     {"window", "application", "document", "menubar", "menu", "menuitem", "scrollbar", "separator"}
 )
@@ -113,15 +114,13 @@ class Screen:
         node = self.nodes[index]
         if node.rect is None:
             return self._text_before(index)
+        if node.role in FIELDS and (inline := self._inline_before(index)):
+            return inline
         best: tuple[int, str] | None = None
         after = node.role in TOGGLES or node.role == "radio"
         for other in self.nodes:
             words = other.name or other.value or ""
-            if (
-                other.role not in ("text", "paragraph", "caption", "heading", "generic", "cell")
-                or not words
-                or other.rect is None
-            ):
+            if other.role not in _LABELS or not words or other.rect is None:
                 continue
             distance = _gap(other.rect, node.rect, after=after)
             if distance is not None and (best is None or distance < best[0]):
@@ -129,6 +128,13 @@ class Screen:
         if best is None and not after:
             return self._text_before(index)
         return best[1] if best else ""
+
+    def _inline_before(self, index: int) -> str:
+        """The words right before a field that stand in one line of text with it, and so have no place of their own."""
+        before = self.nodes[index - 1] if index else None
+        if before is None or before.role != "text" or before.rect is not None:
+            return ""
+        return before.name if self.flat.parent[index - 1] == self.flat.parent[index] else ""
 
     def _text_before(self, index: int) -> str:
         for i in range(index - 1, max(-1, index - 3), -1):

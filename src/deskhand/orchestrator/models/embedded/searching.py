@@ -6,6 +6,7 @@ import re
 
 from deskhand.messages import Json, Node
 from deskhand.orchestrator.models.embedded import matching
+from deskhand.orchestrator.models.embedded.controls import hurried
 from deskhand.orchestrator.models.embedded.grammar import Item
 from deskhand.orchestrator.models.embedded.lexicon import normal
 from deskhand.orchestrator.models.embedded.matching import LOOSE, Match, phrase
@@ -15,7 +16,7 @@ from deskhand.orchestrator.models.embedded.targets import click, missing, named
 
 _BOXES = {"searchbox": 0, "textbox": 1, "combobox": 1}
 _JOINS = frozenset("by from in of with for at on to the a an is and under between".split())
-_SENDS = ("search", "find", "go", "submit", "ok", "apply", "show results")
+_SENDS = ("search", "find", "go", "go!", "submit", "ok", "apply", "show results")
 _STEM = 5
 """Letters by which a label and a word of the goal are the same ("Director", "directed")."""
 
@@ -23,11 +24,11 @@ _STEM = 5
 def search(scene: Scene) -> Move:
     """Fill the search field and press Return."""
     clause, screen = scene.clause, scene.screen
+    if not clause.place and (form := searched_by(scene, clause.value or "")) is not None:
+        return form
     found, wanted = named(scene, Item(clause.place or "search"), _BOXES)
     if found.node is None:
         boxes = [node for i, node in enumerate(screen.nodes) if node.role == "searchbox" and screen.shown(i)]
-        if not boxes and not clause.place and (form := searched_by(scene, clause.value or "")) is not None:
-            return form
         found = Match(nodes=tuple(boxes), fit=LOOSE) if not found.nodes else found
     if found.node is None:
         return missing(scene, wanted, found, _BOXES, "search in")
@@ -60,6 +61,7 @@ def searched_by(scene: Scene, said: str) -> Act | None:
         if label in values
     ]
     steps.append(click(screen, button))
+    hurried(steps)
     return Act(steps=tuple(steps), items=tuple(range(len(steps))))
 
 

@@ -23,6 +23,7 @@ class Linear:
 def evaluate(text: str) -> Fraction | None:
     """What "7 + 3 =" comes to; None when it is no sum, is cut off, or divides by zero."""
     body = re.sub(r"\s*=\s*\??\s*$", "", text.strip())
+    body = re.sub(r"(?<=[\d)])\s*[xX]\s*(?=[\d(-])", "*", body)
     if not re.search(r"\d\s*[-+*/×÷·⋅−–]\s*\(?-?\d", body.translate(_SIGNS)) or "=" in body:
         return None
     value = _parsed(body, "")

@@ -74,6 +74,27 @@ def belonging(text: str, screen: Screen) -> Node | None:
     return written[labels[0] + 1].node if len(labels) == 1 else None
 
 
+_SENDING = frozenset(
+    "submit send ok login log in sign in go enter done continue confirm save search apply".split()
+) | {
+    "log in",
+    "sign in",
+}
+_AGREEING = frozenset({"ok", "okay", "submit", "go", "enter", "done", "continue", "confirm"})
+
+
+def only_sender(name: str, screen: Screen) -> Node | None:
+    """ "Press login" on a form whose only button says OK: the button that sends it, whatever it is called."""
+    if normal(name) not in _SENDING:
+        return None
+    buttons = [
+        node for i, node in enumerate(screen.nodes) if node.role == "button" and node.ref and screen.shown(i)
+    ]
+    fields = any(node.role in ("textbox", "searchbox") for node in screen.nodes)
+    alone = len(buttons) == 1 and fields and "disabled" not in buttons[0].states
+    return buttons[0] if alone and normal(buttons[0].name) in _AGREEING else None
+
+
 def place_said(item: Item) -> str | None:
     """The place that is said with an item: "OK in the Print dialog"."""
     split = None if item.quoted else _PLACED.match(item.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deskhand.messages import Json, Node
 from deskhand.orchestrator.models.embedded import dates, matching
+from deskhand.orchestrator.models.embedded.controls import hurried
 from deskhand.orchestrator.models.embedded.grammar import Item
 from deskhand.orchestrator.models.embedded.lexicon import normal
 from deskhand.orchestrator.models.embedded.matching import (
@@ -150,6 +151,7 @@ def _set_all(scene: Scene, nodes: tuple[Node, ...], values: list[str]) -> Move:
         elif not isinstance(move, Next):
             return move
     at = scene.memory.item
+    hurried(steps)
     return (
         Act(steps=tuple(steps[:8]), items=(at,) * len(steps[:8])) if steps else Next(said=scene.clause.said)
     )
