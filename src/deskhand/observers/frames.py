@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLACE_MS: Final = 4_000
 """Milliseconds for a frame to say where it stands, when it has to be asked by itself."""
 
-ANSWER_MS: Final = 900
+ANSWER_MS: Final = 800
 """Milliseconds for a document to answer at all: what one that hangs costs."""
 
 # A frame and the element that shows it know one another by a number only: the frame's place among its parent's, which
@@ -38,10 +38,15 @@ _ACCOUNT: Final = """special => {
     const style = getComputedStyle(e);
     return [e.clientLeft + parseFloat(style.paddingLeft), e.clientTop + parseFloat(style.paddingTop)];
   };
+  const words = id => (document.getElementById(id) || {}).textContent || '';
+  const name = e => e.getAttribute('aria-label')
+    || (e.getAttribute('aria-labelledby') || '').split(' ').map(words).join(' ') || e.alt || e.title || e.textContent;
+  const named = '[aria-label],[aria-labelledby],[alt],[title],a,button,h1,h2,h3,h4,h5,h6';
   return {
     origin: String(performance.timeOrigin),
     place: parent === window ? -1 : place(parent, window),
     frames: all('iframe,frame').map(e => [box(e), place(window, e.contentWindow), ...inset(e)]),
+    names: all(named).filter(e => name(e).length > 800).slice(0, 200).map(e => [box(e), name(e).slice(0, 20000)]),
     fields: all(special).map(e => [e.type, box(e)]),
   };
 }"""
@@ -49,6 +54,11 @@ _INSET: Final = """e => {
   const style = getComputedStyle(e);
   return [e.clientLeft + parseFloat(style.paddingLeft), e.clientTop + parseFloat(style.paddingTop)];
 }"""
+
+
+_NAMED: Final = frozenset(
+    "button link heading img checkbox radio switch tab menuitem textbox searchbox combobox slider spinbutton".split()
+)
 
 
 @dataclass(slots=True)
@@ -74,6 +84,8 @@ class _Account:
     place: int
     frames: dict[str, tuple[int, float, float]]
     fields: list[tuple[str, str]]
+    names: dict[str, str]
+    """Names that are too long for the snapshot, which leaves them out; by the box of the element."""
 
 
 async def find_frames(page: Page, elements: Sequence[Aria], document: str) -> dict[str, PageFrame]:
@@ -131,6 +143,7 @@ async def _account(frame: Frame) -> _Account | None:
         # Of two at one place the box does not tell which is which.
         frames={box: (place, x, y) for box, place, x, y in told["frames"] if counts[box] == 1 and place >= 0},
         fields=[(kind, box) for kind, box in told["fields"]],
+        names=dict(told["names"]),
     )
 
 
@@ -173,7 +186,10 @@ async def _asked(page: Page, iframe: Aria) -> PageFrame:
 
 
 async def _fields(page: Page, elements: Sequence[Aria], account: _Account | None) -> dict[str, Input]:
+    mine = list(own(elements))
+    if account is not None and account.names:
+        for each in mine:
+            if each.ref and not each.name and each.role in _NAMED:
+                each.name = account.names.get(each.attributes.get("box", ""), "")
     async with asyncio.timeout(PLACE_MS / 1000):
-        return await find_inputs(
-            page, list(own(elements)), account.fields if account is not None else [("password", "")]
-        )
+        return await find_inputs(page, mine, account.fields if account is not None else [("password", "")])

@@ -65,15 +65,25 @@ def _without_controls(text: str) -> str:
     if text.isprintable():
         return text
     # Lone surrogates cannot be encoded, and the object replacement character stands for a child, not for text.
-    return "".join(
-        c for c in text if c in "\n\t " or not (unicodedata.category(c) in ("Cc", "Cs") or c == "\ufffc")
-    )
+    kept = "\n\t "
+    gone = [
+        c for c in set(text) if c not in kept and (unicodedata.category(c) in ("Cc", "Cs") or c == "\ufffc")
+    ]
+    return _without(text, gone)
+
+
+def _without(text: str, gone: Iterable[str]) -> str:
+    """The text without some characters: names of megabytes are cleaned, so each character is asked about once."""
+    for char in gone:
+        text = text.replace(char, "")
+    return text
 
 
 def normalise(text: str) -> str:
     """What two spellings of the same words have in common: NFC, single spaces, no invisible format characters."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
+        text = _without(text, [c for c in set(text) if unicodedata.category(c) == "Cf"])
+        text = unicodedata.normalize("NFC", text)
     return _SPACES.sub(" ", text).strip()
 
 
