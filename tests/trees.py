@@ -44,6 +44,12 @@ ROLES = (
     "list",
     "listitem",
     "menuitem",
+    "row",
+    "cell",
+    "paragraph",
+    "heading",
+    "combobox",
+    "option",
     "x-y",
 )
 

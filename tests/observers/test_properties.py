@@ -16,7 +16,7 @@ from deskhand.observers.node import quote, walk
 from deskhand.observers.refs import RefTable
 from deskhand.observers.selector import parse_selector, selector_for
 from deskhand.observers.serialize import render
-from deskhand.observers.worth import echoes, is_hidden, is_wrapper, repeats
+from deskhand.observers.worth import echoes, is_hidden, is_wrapper, repeats, tells_ref
 from trees import forests
 
 steady = settings(derandomize=True, deadline=None, max_examples=100)
@@ -97,6 +97,17 @@ def test_any_tree_serializes_within_its_bound(forest: tuple[Node, ...], limit: i
     text = render(RefTable().show(forest), limit_chars=limit, detail=detail)
     assert len(text) <= limit
     assert all(line.lstrip().startswith(("- ", "…")) for line in text.split("\n") if line)
+
+
+@given(forests)
+@steady
+def test_what_can_be_pressed_is_told_with_its_ref_however_short_the_text(forest: tuple[Node, ...]) -> None:
+    shown = RefTable().show(forest)
+    text = render(shown, limit_chars=1_000_000)
+    for node in told(shown):
+        empty = not (node.name or node.value or node.description or node.children)
+        if tells_ref(node) and not (empty and node.role in ("cell", "paragraph")):
+            assert f"[{node.ref}]" in text
 
 
 @given(forests)
