@@ -24,6 +24,8 @@ from deskhand.messages import (
 )
 from deskhand.observers.node import walk
 from deskhand.orchestrator.models.embedded import EmbeddedModel
+from deskhand.tools.desk import Desk
+from deskhand.tools.toolbox import Toolbox
 
 Rule = Callable[["World", Json, Node | None], str | None]
 
@@ -186,3 +188,21 @@ def _answer(call: ToolCall, world: World, left: list[str]) -> ToolResult:
             break
     batch = BatchReport(steps=tuple(reports), not_run=len(steps) - len(reports), after=world.observe())
     return ToolResult(call_id=call.id, name="act", text="", batch=batch, observation=batch.after)
+
+
+TURNS = 30
+
+
+async def carry_out(desk: Desk, goal: str) -> dict[str, Any]:
+    """The arguments of the last call (``finish`` or ``ask``); what it names as evidence has to hold."""
+    tools, model = Toolbox(desk), EmbeddedModel()
+    transcript: list[Any] = [Words(role="user", text=goal, goal=goal, observation=await desk.observe())]
+    for _ in range(TURNS):
+        turn = await model.turn(transcript, tools.specs())
+        (call,) = turn.calls
+        if call.name in ("finish", "ask"):
+            for proof in call.arguments.get("evidence", []):
+                assert await desk.holds(proof), proof
+            return call.arguments
+        transcript += [turn, Results(results=(await tools.call(call),))]
+    raise AssertionError(f"no end after {TURNS} turns")

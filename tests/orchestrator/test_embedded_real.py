@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from deskhand.messages import Results, Words
-from deskhand.orchestrator.models.embedded import EmbeddedModel
 from deskhand.terms import Private
-from deskhand.tools.desk import Desk, open_desktop
-from deskhand.tools.toolbox import Toolbox
-
-TURNS = 30
-
-
-async def carry_out(desk: Desk, goal: str) -> dict[str, Any]:
-    """The arguments of the last call (``finish`` or ``ask``); what it names as evidence has to hold."""
-    tools, model = Toolbox(desk), EmbeddedModel()
-    transcript: list[Any] = [Words(role="user", text=goal, goal=goal, observation=await desk.observe())]
-    for _ in range(TURNS):
-        turn = await model.turn(transcript, tools.specs())
-        (call,) = turn.calls
-        if call.name in ("finish", "ask"):
-            for proof in call.arguments.get("evidence", []):
-                assert await desk.holds(proof), proof
-            return call.arguments
-        transcript += [turn, Results(results=(await tools.call(call),))]
-    raise AssertionError(f"no end after {TURNS} turns")
+from deskhand.tools.desk import open_desktop
+from planner_world import carry_out
 
 
 async def test_two_sums_on_one_calculator_do_not_run_into_each_other() -> None:

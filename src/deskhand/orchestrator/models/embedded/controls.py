@@ -110,7 +110,7 @@ def mark(scene: Scene) -> Move:
     """Select the text of a paragraph, or of the only text there is."""
     item, screen = scene.clause.items[0], scene.screen
     wanted = phrase_of(item)
-    found = find(wanted, screen, {"paragraph": 0, "text": 0, "blockquote": 0, "textbox": 1})
+    found = find(wanted, screen, {"paragraph": 0, "blockquote": 0, "text": 1, "textbox": 2})
     if not found.nodes:
         return missing(scene, wanted, found, matching.ANY, "select")
     if len(found.nodes) > 1:

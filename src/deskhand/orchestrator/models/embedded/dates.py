@@ -91,7 +91,7 @@ def pick(scene: Scene, field: Node, value: str) -> Move | None:
     if not shown:
         if "calendar" in gone:
             return None
-        return Act(steps=(click(screen, field),), items=(scene.memory.item,), done=False, tried="calendar")
+        return Act(steps=(click(screen, field),), items=(scene.memory.item,), done=False, tried=("calendar",))
     if len(shown) > 1:
         return None
     year, month = shown[0]
@@ -114,7 +114,7 @@ def pick(scene: Scene, field: Node, value: str) -> Move | None:
         return Ask(question=question, answer="press {}")
     if "day" in gone:
         return None
-    return Act(steps=(click(screen, days[0]),), items=(scene.memory.item,), done=False, tried="day")
+    return Act(steps=(click(screen, days[0]),), items=(scene.memory.item,), done=False, tried=("day",))
 
 
 def _turn(scene: Scene, away: int) -> Move | None:
@@ -133,11 +133,11 @@ def _turn(scene: Scene, away: int) -> Move | None:
                     steps=(click(screen, node),),
                     items=(scene.memory.item,),
                     done=False,
-                    tried=f"turned {away}",
+                    tried=(f"turned {away}",),
                 )
             steps = tuple(_times(f"{node.role}[name={quote(node.name)}]", abs(away)))
             return Act(
-                steps=steps, items=(scene.memory.item,) * len(steps), done=False, tried=f"turned {away}"
+                steps=steps, items=(scene.memory.item,) * len(steps), done=False, tried=(f"turned {away}",)
             )
     return None
 

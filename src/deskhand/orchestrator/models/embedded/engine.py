@@ -216,7 +216,7 @@ class _Planner:
         memory.pending = list(move.items or [memory.item] * len(move.steps))
         memory.pending_done, memory.pending_stage = move.done, move.stage
         if move.tried:
-            memory.ways.append(move.tried)
+            memory.ways.extend(move.tried)
             memory.acts = 0
         if move.kept:
             memory.kept = list(move.kept)

@@ -85,9 +85,15 @@ def way(scene: Scene, *, pages: bool = False) -> Act | None:
     screen, gone = scene.screen, scene.memory.ways
     if len(gone) >= _MOST:
         return None
+    open_now = tuple(
+        _key(screen, i)
+        for i, node in enumerate(screen.nodes)
+        if node.role == "tab" and {"selected", "expanded"} & node.states
+    )
     for i, node in enumerate(screen.nodes):
         if _closed(screen, i) and (key := _key(screen, i)) not in gone:
-            return Act(steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=key)
+            tried = (*(each for each in open_now if each not in gone), key)
+            return Act(steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=tried)
     if pages or scene.memory.through:
         for i, node in enumerate(screen.nodes):
             onward = node.role in ("link", "button") and any(
@@ -97,7 +103,9 @@ def way(scene: Scene, *, pages: bool = False) -> Act | None:
                 seen = f"page:{_digest(screen)}"
                 if seen in gone:
                     return None  # the same page again: it was the last
-                return Act(steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=seen)
+                return Act(
+                    steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=(seen,)
+                )
     return None
 
 
@@ -107,9 +115,12 @@ _DECLINES = ("cancel", "no", "no, thanks", "not now", "later", "close", "dismiss
 def past_what_is_in_the_way(scene: Scene) -> Act | None:
     """The press that declines what nobody asked for: a dialog, or a question that has come up with its answers.
 
-    Only what says no or goes away by itself is pressed, each once, and never what the goal names.
+    Only what says no or goes away by itself is pressed, each once, and never what the goal names; never before anything
+    was done, and never in a window of its own: that is where the work is.
     """
     screen = scene.screen
+    if not (scene.memory.acted or scene.memory.trouble):
+        return None
     for i, node in enumerate(screen.nodes):
         if (
             node.role not in ("button", "link")
@@ -126,7 +137,7 @@ def past_what_is_in_the_way(scene: Scene) -> Act | None:
         if any(screen.nodes[above].role in ("dialog", "alertdialog") for above in screen.above(i)) or _asked(
             screen, i
         ):
-            return Act(steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=key)
+            return Act(steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=(key,))
     return None
 
 

@@ -23,22 +23,8 @@ _TEXT = pattern(
 _VALUE = pattern(r"^(?:value|number|answer|name|text) (?:of|for|next to|beside|under) (?P<what>\S.*)$")
 _PROBLEM = pattern(r"\b(?:problem|question|exercise|equation|sum)\b")
 _TEXTS = {
-    **dict.fromkeys(
-        (
-            "paragraph",
-            "textbox",
-            "text",
-            "blockquote",
-            "code",
-            "article",
-            "region",
-            "group",
-            "listitem",
-            "cell",
-            "heading",
-        ),
-        0,
-    )
+    **dict.fromkeys(("paragraph", "textbox", "blockquote", "code", "article", "region", "group"), 0),
+    **dict.fromkeys(("listitem", "cell", "heading", "text"), 1),
 }
 
 

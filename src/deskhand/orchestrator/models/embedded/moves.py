@@ -16,15 +16,15 @@ from deskhand.orchestrator.models.embedded.screen import Screen
 class Act:
     """Run these steps. ``items``: how many items of the clause are done after each; ``done``: then the clause is.
 
-    ``tried`` is a way that was gone on the search for something, so that it is not gone again; ``kept`` is remembered
-    until the clause is done.
+    ``tried`` are ways that were gone on the search for something, so that they are not gone again; ``kept`` is
+    remembered until the clause is done.
     """
 
     steps: tuple[Json, ...]
     items: tuple[int, ...] = ()
     done: bool = True
     stage: int | None = None
-    tried: str = ""
+    tried: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
 
 

@@ -59,7 +59,7 @@ def drag(scene: Scene) -> Move:
         steps=({"kind": "drag", "path": path},),
         items=(scene.memory.item,),
         done=False,
-        tried=f"drag {len(scene.memory.ways)}",
+        tried=(f"drag {len(scene.memory.ways)}",),
         kept=(str(to),),
     )
 

@@ -60,7 +60,7 @@ def _keys(scene: Scene, keys: str, now: Sequence[int], tried: str) -> Act:
     sequence = ";".join(f"kp:{key}" for key in keys.split(";"))
     step: Json = {"kind": "key", "keys": sequence}
     kept = tuple(map(str, now))
-    return Act(steps=(step,), items=(scene.memory.item,), done=False, tried=tried, kept=kept)
+    return Act(steps=(step,), items=(scene.memory.item,), done=False, tried=(tried,), kept=kept)
 
 
 def _numbers(screen: Screen) -> list[int]:

@@ -38,7 +38,7 @@ def until(scene: Scene, said: str) -> Move | None:
     if len(numbers) > 1 or len(scene.memory.ways) >= _MOST:
         return Fail(result=f"Pressing “{button.name}” brought nothing that fits “{said}”.")
     tried = f"press {len(scene.memory.ways)}"
-    return Act(steps=(click(screen, button),), items=(scene.memory.item,), done=False, tried=tried)
+    return Act(steps=(click(screen, button),), items=(scene.memory.item,), done=False, tried=(tried,))
 
 
 def _test(kind: str, than: str, bound: int) -> Callable[[int], bool]:
