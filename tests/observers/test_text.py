@@ -234,6 +234,11 @@ def test_of_a_value_what_is_known_already_is_not_told_again(was: str, now: str, 
     assert diff(old, new) == f'~ textbox "Notes": {told}'
 
 
+def test_a_focus_that_stays_is_no_news() -> None:
+    new = edited(FORM, "textbox", "Name", n("textbox", "Name", value="Zoë", states="focused"))
+    assert diff(shown(FORM), new) == '~ textbox "Name": "Zoë" (was "Ana")'
+
+
 def test_losing_the_focus_is_no_change_of_its_own() -> None:
     new = edited(FORM, "textbox", "Name", n("textbox", "Name", value="Ana"))
     assert diff(FORM, new) == ""

@@ -62,6 +62,10 @@ async def test_an_act_says_what_it_did_and_what_changed() -> None:
     assert result.batch is not None
     assert result.observation is not None
     assert result.observation.roots
+    given = await box.call(
+        ToolCall(id="c2", name="act", arguments={"steps": [{"kind": "fill", "target": "e2", "text": "ho"}]})
+    )
+    assert given.text.startswith('1. fill textbox "Text" ho: done')  # the ref was the child's own word
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def _bounded(blocks: Sequence[str], limit: int) -> str:
 def _change(was: Node, now: Node) -> str:
     if (grown := _grown(was, now)) is not None:
         return grown
-    line = describe(now, brief=True)
+    line = describe(replace(now, states=now.states - (was.states & {"focused"})), brief=True)  # no news
     said: list[str] = []
     if was.role != now.role:
         said.append(was.role)
@@ -199,7 +199,7 @@ def _grown(was: Node, now: Node) -> str | None:
         return None
     if "password" in now.states or _visible_states(was) ^ _visible_states(now):
         return None
-    head = describe(replace(now, value=None), brief=True)
+    head = describe(replace(now, value=None, states=now.states - {"focused"}), brief=True)
     if now.value.startswith(was.value):
         return f"{head}: … {quote(now.value[len(was.value) :], 400)} (added)"
     if now.value.endswith(was.value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from deskhand.messages import BatchReport, Json, Settled, StepReport, Target
@@ -19,7 +20,11 @@ _NO_CHANGE: Final = "no visible change; the control may already have been in tha
 
 def step_line(report: StepReport) -> str:
     """``2. click button "Save" [e7]: done by pointer; settled in 2.4 s``. Quotes the screen: untrusted."""
-    aimed = target_words(report.target) if report.target is not None else ""
+    aimed = ""
+    if report.target is not None:
+        # The ref that was given needs no repeating, but what it is called does.
+        known = report.target.name and report.step.get("target") == report.target.ref
+        aimed = target_words(replace(report.target, ref="") if known else report.target)
     head = f"{report.index}. {step_words(report.step, aimed)}"
     parts = [_effect(report)]
     if report.message:
