@@ -167,6 +167,29 @@ async def test_a_button_is_pressed_again_until_it_brings_what_is_wanted() -> Non
     assert next(rolls, None) is None
 
 
+async def test_a_menu_of_a_page_is_opened_by_the_pointer_and_only_its_last_entry_pressed() -> None:
+    def opens(world: World, step: Json, aimed: Node | None) -> str | None:
+        if step["kind"] == "move":
+            world.roots = page(
+                node("menuitem", "Tea", source="page"), node("menuitem", "Green", source="page")
+            )
+            return "done"
+        return answers(world, step | {"kind": "click"}, aimed) if step["kind"] == "click" else None
+
+    world = World(roots=page(node("menuitem", "Tea", source="page")), rules=[opens], kind="page")
+    outcome = await run("Select Tea>Green", world)
+    assert [step["kind"] for step in outcome.steps[:2]] == ["move", "click"]
+    assert outcome.steps[1]["target"] == 'menuitem[name="Green"]'
+
+
+async def test_a_letter_that_is_quoted_is_looked_for_as_it_is_written() -> None:
+    world = world_of(node("link", "in"), node("link", "b"), node("link", "B"))
+    assert (await run('click on the link "in"', world)).succeeded
+    assert (await run('click on the item labeled "B"', world)).succeeded
+    pressed = [step["target"] for step in world.steps if step["kind"] == "click"]
+    assert pressed == ["e2", "e4"]
+
+
 async def test_a_search_by_attributes_fills_each_field_or_does_nothing() -> None:
     def form() -> World:
         fields = [node("textbox", name, value="", states="editable") for name in ("Kind", "Painter", "Year")]

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from deskhand.messages import Json, Node
+from deskhand.observers.node import quote
 from deskhand.orchestrator.models.embedded import explore, lexicon, matching
 from deskhand.orchestrator.models.embedded.choices import choose_extreme, extreme, in_order
 from deskhand.orchestrator.models.embedded.grammar import pattern
@@ -61,6 +62,8 @@ def press(scene: Scene) -> Move:
     """Click elements, or press keys where the words are a key's and no element's."""
     clause = scene.clause
     total = len(clause.items)
+    if clause.path and scene.tried == 0 and (on_page := _page_menu(scene)):
+        return Act(steps=on_page, items=(total,) * len(on_page))
     if clause.path and scene.tried == 0:
         return Act(steps=({"kind": "menu", "path": [item.text for item in clause.items]},), items=(total,))
     steps: list[Json] = []
@@ -116,6 +119,19 @@ def mark(scene: Scene) -> Move:
     if len(found.nodes) > 1:
         return missing(scene, wanted, found, matching.ANY, "select")
     return Act(steps=(click(screen, found.nodes[0], count=3),))
+
+
+def _page_menu(scene: Scene) -> tuple[Json, ...]:
+    """The way through a page's own menu: the pointer over each entry opens the next; only the last is pressed."""
+    first, *others = (item.text for item in scene.clause.items)
+    node = find(Phrase(whole=first, name=first), scene.screen, {"menuitem": 0}).node
+    if node is None or node.source != "page" or not node.ref:
+        return ()
+    targets = [node.ref, *(f"menuitem[name={quote(name)}]" for name in others)]
+    return (
+        *({"kind": "move", "target": target} for target in targets[:-1]),
+        {"kind": "click", "target": targets[-1]},
+    )
 
 
 def _press_one(scene: Scene, at: int) -> tuple[int, Json | Move]:

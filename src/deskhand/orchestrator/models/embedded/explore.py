@@ -94,6 +94,12 @@ def way(scene: Scene, *, pages: bool = False) -> Act | None:
         if _closed(screen, i) and (key := _key(screen, i)) not in gone:
             tried = (*(each for each in open_now if each not in gone), key)
             return Act(steps=(click(screen, node),), items=(scene.memory.item,), done=False, tried=tried)
+    for i, node in enumerate(screen.nodes):
+        if node.role == "menuitem" and node.source == "page" and node.ref and screen.shown(i):
+            key = f"over {_key(screen, i)}"
+            if key not in gone and "disabled" not in node.states:
+                over = {"kind": "move", "target": node.ref}
+                return Act(steps=(over,), items=(scene.memory.item,), done=False, tried=(key,))
     if pages or scene.memory.through:
         for i, node in enumerate(screen.nodes):
             onward = node.role in ("link", "button") and any(

@@ -84,7 +84,10 @@ def phrase(text: str, *, quoted: bool = False, exact: str = "") -> Phrase:
     if quoted:
         return Phrase(whole=text, name=text)
     if exact and exact in text:
-        hidden = phrase(text.replace(exact, _HIDDEN, 1))
+        alone = re.compile(rf"(?<!\w){re.escape(exact)}(?!\w)")
+        hidden = phrase(
+            alone.sub(_HIDDEN, text, count=1) if alone.search(text) else text.replace(exact, _HIDDEN, 1)
+        )
         if hidden.roles and hidden.name == _HIDDEN and hidden.roles == _ANYTHING:
             return _of_kind(hidden, exact)
         return replace(
@@ -243,6 +246,8 @@ def _narrowed(indices: list[int], wanted: Phrase, screen: Screen, pool: Pool) ->
     if pool:
         rank = min(pool[nodes[i].role] for i in indices)
         indices = [i for i in indices if pool[nodes[i].role] == rank]
+    if len(indices) > 1 and wanted.name:  # a name that differs in capitals only is the second choice
+        indices = keep([i for i in indices if wanted.name in screen.names(i)])
     # an element inside another of the same name is the same thing to a reader
     return [i for i in indices if not any(above in indices for above in screen.above(i))]
 
