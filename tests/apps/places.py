@@ -1,6 +1,6 @@
-"""A window full of buttons, in GTK 3 or 4, that writes down which were pressed.
+"""A window full of buttons, in GTK 3, GTK 4 or Qt, that writes down which were pressed.
 
-Runs on the system's Python: ``python3 places.py gtk3|gtk4 FILE``.
+Runs on the system's Python: ``python3 places.py gtk3|gtk4|qt FILE``.
 """
 
 from __future__ import annotations
@@ -39,4 +39,23 @@ def gtk(version: str) -> None:
     GLib.MainLoop().run()
 
 
-gtk({"gtk3": "3.0", "gtk4": "4.0"}[KIND])
+def qt() -> None:
+    """Qt 5."""
+    from PyQt5.QtWidgets import QApplication, QGridLayout, QPushButton, QWidget
+
+    app = QApplication(["places"])
+    window = QWidget()
+    window.setWindowTitle("Places")
+    grid = QGridLayout(window)
+    for place, name in enumerate(NAMES):
+        button = QPushButton(name)
+        button.clicked.connect(lambda _, name=name: pressed(name))
+        grid.addWidget(button, place // 3, place % 3)
+    window.show()
+    app.exec_()
+
+
+if KIND == "qt":
+    qt()
+else:
+    gtk({"gtk3": "3.0", "gtk4": "4.0"}[KIND])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import signal
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,12 +17,13 @@ from deskhand.errors import DesktopError, TargetError
 from deskhand.messages import Node
 from deskhand.observers.atspi import NotAnswering
 from deskhand.observers.native import NativeTree
-from deskhand.observers.node import walk
+from deskhand.observers.node import quote, walk
 from deskhand.observers.serialize import render
 
 if TYPE_CHECKING:
     from conftest import Seen
 
+APPS = Path(__file__).parents[1] / "apps"
 FORM = ("zenity", "--forms", "--text=Who?", "--add-entry=Name", "--add-password=Pass", "--add-combo=Size")
 
 
@@ -127,6 +132,31 @@ async def test_an_app_still_answers_when_its_menu_opened_a_modal_dialog(seen: Se
     assert await seen.find("dialog button[name='Save'][disabled]")
 
 
+async def within(seconds: float, ask: Callable[[], Awaitable[Any]]) -> Any:
+    """The answer, which must come in this time, if only once: other programs on this machine take theirs, too."""
+    took: list[float] = []
+    while not took or took[-1] > seconds:
+        assert len(took) < 8, f"not within {seconds} s: {took}"
+        started = time.monotonic()
+        answer = await ask()
+        took.append(time.monotonic() - started)
+    return answer
+
+
+async def said_to_be_silent(seen: Seen, pid: int, title: str) -> None:
+    """Reading the app takes no more than 0.3 s, and a look names it and reads the form beside it."""
+
+    async def refused() -> None:
+        with pytest.raises(NotAnswering) as error:
+            await seen.native.read(pid)
+        assert error.value.effect == "busy"
+
+    await within(0.3, refused)
+    observation = await within(1.0, seen.eyes.observe)
+    assert f'"{title}" is not answering' in observation.text
+    assert 'textbox "Name"' in observation.text
+
+
 async def test_a_frozen_app_costs_a_third_of_a_second_and_the_others_are_read(seen: Seen) -> None:
     await calculator(seen)
     await form(seen)
@@ -134,25 +164,40 @@ async def test_a_frozen_app_costs_a_third_of_a_second_and_the_others_are_read(se
     assert frozen.pid is not None
     os.kill(frozen.pid, signal.SIGSTOP)
     try:
-        started = time.monotonic()
-        with pytest.raises(NotAnswering) as error:
-            await seen.native.read(frozen.pid)
-        assert error.value.effect == "busy"
-        observation = await seen.eyes.observe()
-        assert time.monotonic() - started < 3.0
-        assert '"Calculator" is not answering' in observation.text
-        assert 'textbox "Name"' in observation.text
+        await said_to_be_silent(seen, frozen.pid, "Calculator")
     finally:
         os.kill(frozen.pid, signal.SIGCONT)
 
 
-async def test_an_app_that_exits_while_it_is_read_leaves_an_empty_tree(seen: Seen) -> None:
+async def test_an_app_that_hangs_by_itself_costs_no_more(seen: Seen) -> None:
+    shutil.copy(APPS / "gtk3_hang.py", seen.desktop.home)
+    await seen.run("/usr/bin/python3", "/home/desk/gtk3_hang.py", until="button[name='Hang']")
+    await seen.still()
+    hang = await seen.one("button[name='Hang']")
+    seen.click(hang)
+
+    async def read_on() -> None:
+        while True:
+            await seen.native.read(hang.handle.pid)
+
+    with pytest.raises(NotAnswering):
+        await asyncio.wait_for(read_on(), 10)
     await form(seen)
+    await said_to_be_silent(seen, hang.handle.pid, "Hangs")
+
+
+@pytest.mark.parametrize("milliseconds", [0, 5, 20])
+async def test_an_app_that_exits_while_it_is_read_ends_the_reading(seen: Seen, milliseconds: int) -> None:
+    await seen.run("mousepad", until="menuitem[name='File']")
     window = seen.windows()[0]
     assert window.pid is not None
-    await seen.native.read(window.pid, seen.windows())
+    started = time.monotonic()
+    reading = asyncio.ensure_future(seen.native.read(window.pid, seen.windows()))
+    await asyncio.sleep(milliseconds / 1000)
     os.kill(window.pid, signal.SIGKILL)
+    assert isinstance(await reading, tuple)
     assert await seen.native.read(window.pid, ()) == ()
+    assert time.monotonic() - started < 1.0
 
 
 async def test_two_windows_of_two_apps_with_one_name_are_told_apart(seen: Seen) -> None:
@@ -169,25 +214,23 @@ async def test_two_windows_of_two_apps_with_one_name_are_told_apart(seen: Seen) 
     assert window.pid == ok.handle.pid
 
 
-@pytest.mark.parametrize("title", ["", 'say "hi"', "bidi \u202e exe", "x" * 5_000])
-async def test_hostile_titles_and_texts_are_bounded_and_quoted(seen: Seen, title: str) -> None:
-    await seen.run(
-        "zenity", "--info", f"--title={title}", f"--text={title or 'none'}", until="button[name='OK']"
-    )
-    started = time.monotonic()
-    observation = await seen.eyes.observe()
-    assert time.monotonic() - started < 3.0
+@pytest.mark.parametrize("said", ["", 'say "hi"', "two\nlines", "bidi \u202e exe", "x" * 10_000])
+async def test_hostile_titles_and_names_are_bounded_and_quoted(seen: Seen, said: str) -> None:
+    question = ("zenity", "--question", f"--title={said}", f"--text={said or 'none'}", "--cancel-label=Leave")
+    await seen.run(*question, f"--ok-label={said or 'none'}", until="button[name='Leave']")
+    observation = await within(1.0, seen.eyes.observe)
     assert len(observation.text) < 1_500
     assert "\u202e" not in observation.text
-    assert 'button "OK"' in observation.text
+    assert 'button "Leave"' in observation.text
+    (told,) = {node.name for node in await seen.find("button")} - {"Leave"}
+    assert "\n" not in told
+    assert (await seen.one(f"button[name={quote(told, 20_000)}]")).name == told
 
 
 async def test_a_list_of_ten_thousand_rows_is_read_in_part_and_in_time(seen: Seen) -> None:
     rows = "seq -f 'row %g' 0 9999 | zenity --list --column=Rows"
     await seen.run("sh", "-c", rows, until="cell[name='row 99']")
-    started = time.monotonic()
-    observation = await seen.eyes.observe()
-    assert time.monotonic() - started < 3.0
+    observation = await within(1.0, seen.eyes.observe)
     assert 'cell "row 0"' in observation.text
     assert "query to narrow" in observation.text
     assert 'button "OK"' in observation.text

@@ -160,6 +160,19 @@ def _mark(display: Display, scale: int) -> None:
         x.close()
 
 
+def name_accessibility_bus(display: Display, address: str) -> None:
+    """Write the accessibility bus's address, as apps reach it, on the root window.
+
+    at-spi2's launcher does the same. Qt reads it there, where it ignores ``AT_SPI_BUS_ADDRESS``; its other way, to ask
+    ``org.a11y.Bus``, would need a service of ours on the apps' session bus.
+    """
+    x = XConnection(display.name, display.xauthority, display.marker)
+    try:
+        x.set_property(x.root, "AT_SPI_BUS", "STRING", 8, address.encode())
+    finally:
+        x.close()
+
+
 def start_window_manager(
     display: Display, start: Callable[[], subprocess.Popen[bytes]], *, log: str, deadline: float
 ) -> None:

@@ -14,7 +14,13 @@ from deskhand.config import Settings
 from deskhand.desktop import sandbox
 from deskhand.desktop.buses import start_bus, start_registry
 from deskhand.desktop.composed import Nest, Place, X11Desktop
-from deskhand.desktop.display import WINDOW_MANAGER_CONFIG, Display, start_display, start_window_manager
+from deskhand.desktop.display import (
+    WINDOW_MANAGER_CONFIG,
+    Display,
+    name_accessibility_bus,
+    start_display,
+    start_window_manager,
+)
 from deskhand.desktop.environment import app_environment, locale_for
 from deskhand.desktop.launcher import Launcher
 from deskhand.desktop.leash import MARK
@@ -184,6 +190,8 @@ class _Start:
             scale=self._spec.scale,
             locale=self._locale,
         )
+        if a11y:
+            name_accessibility_bus(display, env["AT_SPI_BUS_ADDRESS"])
         box = None
         if boxed:
             box = Sandbox(

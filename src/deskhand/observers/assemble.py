@@ -144,6 +144,10 @@ class _Builder:
                 place = popup
             elif self.gtk4 and (raw.role == "menu" or _POPOVER.fullmatch(raw.name)):
                 visible = False  # closed: it says it is visible all the same
+            elif raw.role == "document web" and self.reading.app.toolkit == "Chromium":
+                place = replace(
+                    place, scale=1
+                )  # pages count in device pixels, the frame around them does not
             if raw.role in _ON_TOP:
                 place = replace(place, view=None)
             visible = visible and (path == self.top or self.reading.on_screen(raw)) and not place.hides(raw)

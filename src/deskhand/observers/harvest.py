@@ -172,13 +172,12 @@ async def _child(bus: Bus, reading: Harvest, path: str, index: int) -> str:
 async def _fetch(bus: Bus, reading: Harvest, path: str) -> None:
     """One element that is not in the cache."""
     who = reading.app.bus
-    properties, (role,), (states,), (interfaces,) = await asyncio.gather(
-        bus.call(who, path, "org.freedesktop.DBus.Properties", "GetAll", "s", "org.a11y.atspi.Accessible"),
+    known, (role,), (states,), (interfaces,) = await asyncio.gather(
+        _properties(bus, reading.app, path),
         bus.call(who, path, "Accessible", "GetRole"),
         bus.call(who, path, "Accessible", "GetState"),
         bus.call(who, path, "Accessible", "GetInterfaces"),
     )
-    known = {key: value.value for key, value in properties[0].items()}
     reading.raws[path] = Raw(
         path=path,
         parent=known.get("Parent", ("", ""))[1],
@@ -190,6 +189,20 @@ async def _fetch(bus: Bus, reading: Harvest, path: str) -> None:
         description=clean_name(str(known.get("Description", ""))),
         states=states_of(states),
     )
+
+
+async def _properties(bus: Bus, app: App, path: str) -> dict[str, Any]:
+    """What an element is called and where it hangs; what cannot be had is left out."""
+    if app.toolkit and not app.toolkit.startswith("Qt"):
+        (found,) = await bus.call(
+            app.bus, path, "org.freedesktop.DBus.Properties", "GetAll", "s", "org.a11y.atspi.Accessible"
+        )
+        return {key: value.value for key, value in found.items()}
+    # Qt 5.15 dies of GetAll (seen with Debian's 5.15.8), so that it is not asked of what may be Qt.
+    element = Handle(app.bus, path)
+    names = ("Name", "Description", "Parent", "ChildCount")
+    values = await asyncio.gather(*(bus.get(element, "Accessible", name) for name in names))
+    return dict(zip(names, values, strict=True))
 
 
 async def _fetch_like(bus: Bus, reading: Harvest, path: str, like: Raw) -> None:
