@@ -205,7 +205,7 @@ def check(scene: Scene) -> Move:
 def hurried(steps: list[Json]) -> None:
     """Of steps that are read back each, only the last waits for the screen to rest."""
     for step in steps[:-1]:
-        if step["kind"] in ("toggle", "fill"):
+        if step["kind"] in ("toggle", "fill", "select"):
             step["settle"] = "none"
 
 

@@ -66,6 +66,10 @@ RULES: Mapping[Verb, Callable[[Scene], Move]] = {
 _UNDONE: frozenset[Verb] = frozenset({"open", "within", "wait", "scroll", "expect", "find", "recall"})
 """What brings nothing about that a goal would want to hear of afterwards."""
 
+_FILLS: frozenset[Verb] = frozenset({"type", "fill", "choose", "check"})
+_ENTERS = frozenset({"fill", "toggle", "select"})
+"""Clauses and steps that may be done in one turn with the press that follows them."""
+
 _PRESSES: frozenset[Verb] = frozenset({"press", "command", "mark", "drag", "search"})
 """What shows by its effect alone."""
 
@@ -224,7 +228,29 @@ class _Planner:
         memory.pending_said = clause.said if (move.done or move.stage) and told else ""
         if clause.verb in ("within", "open"):
             memory.scope = ""
-        return Call(tool="act", arguments={"steps": [dict(step) for step in move.steps]}, words=clause.said)
+        steps = [dict(step) for step in move.steps]
+        memory.pending_then = ""
+        if move.done and not move.tried and (press := self._press_after(clause, steps)) is not None:
+            controls.hurried([*steps, press])
+            memory.pending_then = self.clauses[memory.clause + 1].said
+            memory.seen += evidence.entered(steps, self.screen)
+            steps.append(press)
+        return Call(tool="act", arguments={"steps": steps}, words=clause.said)
+
+    def _press_after(self, clause: Clause, steps: Sequence[Json]) -> Json | None:
+        """The press that comes next, when this look shows already what to press: then both are one turn."""
+        following = self.clauses[self.memory.clause + 1 : self.memory.clause + 2]
+        entering = all(step["kind"] in _ENTERS for step in steps) and len(steps) < controls.BATCH
+        if not (entering and following and clause.verb in _FILLS and following[0].verb == "press"):
+            return None
+        scene = Scene(clause=following[0], screen=self.screen, memory=self.memory.at_next())
+        move = controls.press(scene)
+        if not isinstance(move, Act) or len(move.steps) != 1 or not move.done or move.tried:
+            return None
+        step = move.steps[0]
+        node = next((each for each in self.screen.nodes if each.ref and each.ref == step.get("target")), None)
+        plain = step["kind"] == "click" and step.get("button", "left") == "left" and "count" not in step
+        return dict(step) if plain and node is not None and node.role == "button" else None
 
     def _pass(self, move: Next, clause: Clause) -> None:
         memory = self.memory

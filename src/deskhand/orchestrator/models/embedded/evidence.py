@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from deskhand.errors import InvalidStep
-from deskhand.messages import Node
+from deskhand.messages import Json, Node
 from deskhand.observers.node import normalise, quote
 from deskhand.observers.selector import parse_selector
 from deskhand.orchestrator.models.embedded.grammar import Clause
@@ -52,6 +52,17 @@ def fingerprint(screen: Screen) -> list[str]:
 
 def digest(written: Written) -> str:
     return hashlib.blake2b(written.key.encode(), digest_size=6).hexdigest()
+
+
+def entered(steps: Sequence[Json], screen: Screen) -> list[str]:
+    """The digests of what fields say once these steps were done: that is nothing that a press has brought."""
+    by_ref = {node.ref: node for node in screen.nodes if node.ref}
+    found = []
+    for step in steps:
+        text, node = step.get("text", step.get("option")), by_ref.get(str(step.get("target")))
+        if text and node is not None:
+            found.append(digest(Written(str(text), node, None, is_value=True)))
+    return found
 
 
 def holders(screen: Screen) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from deskhand.errors import Reason
@@ -88,6 +88,7 @@ class Memory:
     pending_done: bool = True
     pending_stage: int | None = None
     pending_said: str = ""
+    pending_then: str = ""
     trouble: str = ""
     no_change: str = ""
     seen: list[str] = field(default_factory=list)
@@ -105,6 +106,12 @@ class Memory:
     ways: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     through: bool = False
+
+    def at_next(self) -> Memory:
+        """As it would be at the next clause."""
+        return replace(
+            self, clause=self.clause + 1, item=0, stage=0, tries=0, acts=0, trouble="", ways=[], kept=[]
+        )
 
     def advance(self) -> None:
         """Go to the next clause."""

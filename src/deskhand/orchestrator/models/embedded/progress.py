@@ -75,6 +75,7 @@ def _answered(text: str, memory: Memory) -> None:
 def _count(batch: BatchReport, memory: Memory) -> None:
     """How far a batch came."""
     pending, memory.pending = memory.pending, []
+    then, memory.pending_then = memory.pending_then, ""
     if not pending:
         return  # it was a look
     good = 0
@@ -91,13 +92,18 @@ def _count(batch: BatchReport, memory: Memory) -> None:
         # a batch that stopped after some steps goes on from there, one that did nothing was a try
         memory.tries = 0 if good else memory.tries + 1
         return
-    memory.tries, memory.trouble = 0, ""
+    trouble, memory.tries, memory.trouble = memory.trouble, 0, ""
     if memory.pending_stage is not None:
         memory.stage = memory.pending_stage
     if memory.pending_said:
         memory.said.append(memory.pending_said)
     if memory.pending_done:
         memory.advance()
+    if then and good > len(pending):
+        memory.said.append(then)
+        memory.advance()
+    elif then and trouble:
+        memory.trouble, memory.tries = trouble, 1
 
 
 def _pressed(report: StepReport) -> str:
