@@ -41,7 +41,8 @@ async def test_of_ten_thousand_rows_those_in_sight_are_read_in_time(ledger: Fick
 
 def runs(test: Any) -> Any:
     """Two runs with the quick tests, twenty with the long ones."""
-    return pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])(test)
+    twenty = pytest.param(20, marks=[pytest.mark.long, pytest.mark.timeout(900)])
+    return pytest.mark.parametrize("times", [2, twenty])(test)
 
 
 async def look(ledger: Fickle, seed: int, name: str = "Save") -> Node:
