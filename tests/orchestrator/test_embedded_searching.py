@@ -68,6 +68,18 @@ async def test_each_field_gets_what_is_said_of_its_label_and_none_is_guessed() -
     assert all(step["kind"] == "wait" for step in outcome.steps)
 
 
+async def test_an_empty_field_tells_nothing_of_what_it_may_be_named_after() -> None:
+    rows = node("table", "", node("row", "", node("cell", "Town"), node("cell", "Oslo")))
+    field = node("textbox", "Town", value="", states="editable")
+    world = world_of(rows, field, SUBMIT)
+    assert (await run("Enter the value of Town into the text field and press Hand in", world)).succeeded
+    assert [each.value for each in walk(world.roots) if each.role == "textbox"] == ["Oslo"]
+    outcome = await run(
+        "Enter the value of Town into the text field and press Hand in", world_of(field, SUBMIT)
+    )
+    assert not outcome.succeeded
+
+
 async def test_both_fields_get_the_same_text() -> None:
     fields = [node("textbox", name, value="", states="editable") for name in ("One", "Two")]
     world = world_of(*fields, SUBMIT)

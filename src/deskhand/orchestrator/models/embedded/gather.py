@@ -48,8 +48,11 @@ def recall(scene: Scene) -> Move:
 
 
 def _told(scene: Scene, what: str) -> str:
+    """What a table says of it, else whatever else on the screen does; an empty field says nothing."""
+    if said := reading.said_of(without_article(what), scene.screen):
+        return said
     found = reading.read(Item(what), scene.screen, frozenset(), acted=False)
-    return found.text if found is not None else ""
+    return found.text if found is not None and found.text != reading.EMPTY else ""
 
 
 def _text_of(screen: Screen, place: str) -> str:

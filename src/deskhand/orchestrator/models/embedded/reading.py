@@ -28,6 +28,9 @@ _OF = pattern(
     r"(?P<what>\S.*)$"
 )
 _IN = re.compile(r"^(?P<what>.*\S)\s+(?:on|in|from|of|at)\s+(?:the\s+)?(?P<place>\S.*)$", re.I)
+EMPTY = "(empty)"
+"""What is reported for a field that holds nothing."""
+
 _LIMIT = 600
 """Characters of what is reported for one thing."""
 
@@ -93,7 +96,7 @@ def _named(wanted: Phrase, screen: Screen) -> Reading | None:
         if node.role not in FIELDS and (text := texts(node)):
             return Reading(text[:_LIMIT], quotes([text]))
         if node.role in FIELDS:
-            return Reading("(empty)", (selector(node),))
+            return Reading(EMPTY, (selector(node),))
     toggle = find(wanted, screen, {**matching.CHECK})
     if toggle.node is not None and toggle.fit >= LOOSE and toggle.node.role != "button":
         state = "checked" if "checked" in toggle.node.states else "not checked"
