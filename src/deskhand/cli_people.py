@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,6 +43,10 @@ def profiles(
     if as_json:
         print(json.dumps([asdict(row) for row in rows]))
         return
+    if not rows:
+        print(
+            "no profile yet: `computer login NAME`, or --profile NAME with a task, makes one", file=sys.stderr
+        )
     for row in rows:
         used = datetime.fromtimestamp(row.used).astimezone().strftime("%Y-%m-%d %H:%M")
         print(f"{row.name:20} {row.bytes / 2**20:8.1f} MiB  {used}{'  in use' if row.busy else ''}")

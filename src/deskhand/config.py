@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 import shlex
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -140,8 +151,26 @@ class Settings(BaseSettings):
 
 @cache
 def load_settings(**overrides: Any) -> Settings:
-    """The settings, read once. ValueError names the variable or the key that is wrong."""
-    return Settings(**overrides)
+    """The settings, read once. ValueError names the variable, or the file and the key in it, that is wrong."""
+    try:
+        return Settings(**overrides)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{config_file()} is not TOML: {error}") from None
+    except ValidationError as error:
+        raise ValueError(
+            "; ".join(_in_words(dict(each)) for each in error.errors(include_url=False))
+        ) from None
+
+
+def _in_words(wrong: dict[str, Any]) -> str:
+    first, *rest = wrong["loc"] or ("",)
+    variable = f"DESKHAND_{first}".upper()
+    key = ".".join(map(str, (first, *rest)))
+    where = variable if variable in os.environ else f"{config_file()}: {key}" if key else str(config_file())
+    if wrong["type"] != "extra_forbidden":
+        return f"{where}: {wrong['msg']}"
+    alike = difflib.get_close_matches(str(first), Settings.model_fields) if not rest else []
+    return f"{where}: there is no such setting" + (f"; {alike[0]!r} was meant?" if alike else "")
 
 
 def data_home(settings: Settings | None = None) -> Path:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
+import shutil
 import subprocess
 import sys
 import threading
@@ -93,8 +95,17 @@ def main() -> int:
     for sentence in wrong:
         print(f"✗ {sentence}", file=sys.stderr)
     if not wrong:
-        print("Both tasks were done, verified and recorded. `computer audit-log` shows what happened.")
+        print(f"Both tasks were done, verified and recorded. `{_command()} audit-log` shows what happened.")
     return 1 if wrong else 0
+
+
+def _command() -> str:
+    """How this environment's ``computer`` is called from here: by its name where PATH leads to it."""
+    ours = Path(sys.executable).with_name("computer")
+    found = shutil.which("computer")
+    if found is not None and Path(found).resolve() == ours.resolve():
+        return "computer"
+    return os.path.relpath(ours) if ours.is_relative_to(Path.cwd()) else str(ours)
 
 
 def _check_order(order: Shop, result: str) -> list[str]:

@@ -25,7 +25,10 @@ def find_home() -> Path:
     """
     named = next((value for name, value in os.environ.items() if name.upper() == VARIABLE and value), None)
     if named is None and (file := config_file()).is_file():
-        named = tomllib.loads(file.read_text("utf-8")).get("home")
+        try:
+            named = tomllib.loads(file.read_text("utf-8")).get("home")
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{file} is not TOML: {error}") from None
         if not isinstance(named, str | None):
             raise ValueError(f"home in {file} must be a path, not {named!r}")
     return home_at(named)

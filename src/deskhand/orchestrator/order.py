@@ -88,12 +88,13 @@ def prepare(
         raise ValueError(
             f"background: a task on {elsewhere.name!r} needs its caller; wait for it, in a thread if need be"
         )
+    remark = ""
     if stored is not None and model is None:
         spec, name = _model_again(stored)
     elif model is None and elsewhere is not None and not elsewhere.keys:
         spec, name = "", ""  # that computer's own choice
     else:
-        spec, name = _model(model)
+        spec, name, remark = _model(model)
     schema, output_class = _output(output)
     confirm = policy.confirm if policy is not None and callable(policy.confirm) else None
     callbacks = Callbacks(
@@ -139,6 +140,8 @@ def prepare(
         "checks_output": output_class is not None,
         "computer": place,
     }
+    if remark:
+        _remark(remark)
     home = data_home()
     conversation, directory = TaskStore(home).new(now["goal"])
     brief = Brief(conversation=conversation, home=str(home), **now)
@@ -305,20 +308,20 @@ def _timeout(timeout: Any) -> float:
     return float(timeout)
 
 
-def _model(model: Any) -> tuple[str, str]:
-    """The spec that goes into the brief and the name to show; the default with its one remark on stderr."""
+def _model(model: Any) -> tuple[str, str, str]:
+    """The spec that goes into the brief, the name to show, and what is to be said of the default."""
     if model is None:
         spec, why = default_spec(os.environ, load_settings())
         if spec == "embedded" and why != "the settings":
             named = " or ".join(f"--model {agent}" for agent in installed_agents())
             agents = f" ({named}: installed here)" if named else ""
-            _remark(EMBEDDED_REMARK.format(why=why, agents=agents))
-        return spec, ""
+            return spec, "", EMBEDDED_REMARK.format(why=why, agents=agents)
+        return spec, "", ""
     if isinstance(model, str):
         parse_spec(model)
-        return model, ""
+        return model, "", ""
     if callable(getattr(model, "turn", None)):
-        return "caller", str(getattr(model, "name", type(model).__name__))
+        return "caller", str(getattr(model, "name", type(model).__name__)), ""
     raise TypeError(f"model must be a string or an object with a `turn` method, not {type(model).__name__}")
 
 
