@@ -1,10 +1,10 @@
 """The 130 tasks of MiniWoB++ without a language model: ``computer_task(goal, model="embedded")`` on a kept desktop.
 
-``python benchmarks/miniwob.py [--tasks A,B] [--seeds 100-104] [--out FILE] [--desktops N] [--verbose] [--check]``
-prints a row for each task and one JSON line. The pages are those of the package miniwob 1.1.0, served on loopback; an
-episode's goal is the page's own text for it, which the page then does not show. An episode succeeds when its page
-gives the full raw reward (1); it has ten turns. ``--out`` is a file of JSON lines to which every episode is added as
-it ends; what stands in it is not run again.
+``python benchmarks/miniwob.py [--tasks A,B] [--seeds 100-104] [--out FILE] [--logs DIR] [--desktops N] [--verbose]
+[--check]`` prints a row for each task and one JSON line. The pages are those of the package miniwob 1.1.0, served on
+loopback; an episode's goal is the page's own text for it, which the page then does not show. An episode succeeds when
+its page gives the full raw reward (1); it has ten turns. ``--out`` is a file of JSON lines to which every episode is
+added as it ends; what stands in it is not run again.
 
 A failure has one cause. *not understood*: the planner said so before it did anything. *not in the tree*: it looked for
 something in vain on a page with drawings, or with things to click that have no words. *not found*: it looked in vain
@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import queue
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
@@ -307,6 +309,9 @@ def main() -> int:
     parser.add_argument("--seeds", type=numbers, default=numbers("100-104"))
     parser.add_argument("--out", type=Path, help="file of JSON lines to go on from and to add to")
     parser.add_argument("--desktops", type=int, default=1)
+    parser.add_argument(
+        "--logs", type=Path, help="folder that keeps the tasks' logs (else they are thrown away)"
+    )
     parser.add_argument("--verbose", action="store_true", help="a line for every episode")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
@@ -315,7 +320,9 @@ def main() -> int:
         if given.tasks
         else sorted(page.stem for page in (pages() / "miniwob").glob("*.html"))
     )
-    found = run(tasks, given.seeds, given.out, given.desktops, given.verbose)
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["DESKHAND_HOME"] = str(given.logs or place)
+        found = run(tasks, given.seeds, given.out, given.desktops, given.verbose)
     figures = report(found)
     print(json.dumps(figures))
     if not given.check:
