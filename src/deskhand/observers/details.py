@@ -90,10 +90,13 @@ async def _extents(bus: Bus, reading: Harvest, raw: Raw) -> None:
 
 
 async def _text(bus: Bus, reading: Harvest, raw: Raw) -> None:
-    # GTK 4.8 returns nothing for "up to the end" (-1) of a label, but does for a number beyond it.
-    (text,) = await bus.call(reading.app.bus, raw.path, "Text", "GetText", "ii", 0, VALUE_LIMIT)
-    if not text and reading.app.toolkit == "GTK":
-        (text,) = await bus.call(reading.app.bus, raw.path, "Text", "GetText", "ii", 0, -1)
+    # GTK 4.8 returns nothing for "up to the end" (-1) of a label, but does for a number beyond it; LibreOffice the
+    # other way round. A cell's text is short: there the end is asked for first.
+    ends = (-1, VALUE_LIMIT) if raw.role == "table cell" else (VALUE_LIMIT, -1)
+    for end in ends:
+        (text,) = await bus.call(reading.app.bus, raw.path, "Text", "GetText", "ii", 0, end)
+        if text:
+            break
     raw.value = clean_value(text)
 
 
