@@ -51,6 +51,8 @@ class World:
     apps: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     steps: list[Json] = field(default_factory=list)
+    """What was done, without the waits for a change."""
+    waits: list[Json] = field(default_factory=list)
     kind: Any = "native"
 
     def observe(self) -> Observation:
@@ -83,7 +85,7 @@ class World:
         return next(each.value for each in walk(self.roots) if each.name == name)
 
     def do(self, step: Json) -> StepReport:
-        self.steps.append(step)
+        (self.waits if step.get("for") == "change" else self.steps).append(step)
         target = step.get("target")
         aimed = self.by_ref(target) if isinstance(target, str) else None
         if isinstance(target, str) and aimed is None:

@@ -495,3 +495,27 @@ async def test_the_planner_needs_nothing_but_the_transcript() -> None:
         transcript.append(Results(results=(_answer(turn.calls[0], world, []),)))
     assert isinstance(turn, Turn)
     assert turn.calls[0].arguments["result"] == "3"
+
+
+async def test_what_a_press_brings_late_is_waited_for_once() -> None:
+    world = World(roots=(node("window", "Mail", node("button", "Send"), app="mail"),))
+
+    def late(world: World, step: Json, aimed: Node | None) -> str | None:
+        if step.get("for") == "change":
+            world.say(node("text", "Your message was sent"))
+            return "done"
+        return None
+
+    world.rules.append(late)
+    outcome = await run("press Send", world)
+    assert outcome.succeeded
+    assert '"Your message was sent"' in outcome.arguments["evidence"]
+    assert len(world.waits) == 1
+
+
+async def test_a_press_that_brings_nothing_is_no_success() -> None:
+    world = World(roots=(node("window", "Mail", node("button", "Send"), app="mail"),))
+    outcome = await run("press Send", world)
+    assert outcome.end == "finish"
+    assert outcome.arguments["status"] == "failure"
+    assert len(world.waits) == 1

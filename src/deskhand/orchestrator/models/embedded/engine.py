@@ -37,6 +37,9 @@ _ACTS = 8
 _LOOK_SECONDS = (0.4, 1.0, 2.5)
 """Seconds that each such look waits for the screen to change."""
 
+_LATE = 2.0
+"""Seconds that the last press has to bring something: what an app does without a sign of work comes within two."""
+
 _LONGEST = 1500
 """Characters of a result."""
 
@@ -313,7 +316,11 @@ class _Planner:
 
     def _succeed(self) -> Call:
         memory = self.memory
-        if memory.no_change:
+        if (memory.no_change or self._unseen()) and not memory.waited:
+            memory.waited = True
+            wait = {"kind": "wait", "for": "change", "timeout": _LATE, "optional": True}
+            return Call(tool="act", arguments={"steps": [wait]}, words="wait for what comes of it")
+        if memory.no_change and not evidence.of_change(self.screen, memory.seen, memory.before):
             return self._fail(Fail(result=f"Pressing “{memory.no_change}” changed nothing that can be seen."))
         done = "; ".join(memory.said) or "nothing had to be done"
         if self._unseen():

@@ -91,6 +91,7 @@ class Memory:
     pending_then: str = ""
     trouble: str = ""
     no_change: str = ""
+    waited: bool = False
     seen: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
     acted: bool = False
