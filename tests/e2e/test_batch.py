@@ -130,7 +130,9 @@ def test_a_batch_that_was_ended_goes_on_and_each_task_has_one_result(
     number: signal.Signals, tmp_path: Path, scripted: Script
 ) -> None:
     out, model = tmp_path / "out", scripted([SHOW, SHOWN])
-    path = _file(tmp_path, [{"goal": "Say Hello with zenity", "id": f"{n}", "model": model} for n in range(3)])
+    path = _file(
+        tmp_path, [{"goal": "Say Hello with zenity", "id": f"{n}", "model": model} for n in range(3)]
+    )
     run = _start(path, out)
     while not (out / "results.jsonl").exists() or not _results(out):
         assert run.poll() is None, run.communicate()
