@@ -15,9 +15,11 @@ import pytest
 
 from deskhand.errors import DesktopError, TargetError
 from deskhand.messages import Node
+from deskhand.observers.assemble import assemble
 from deskhand.observers.atspi import NotAnswering
 from deskhand.observers.native import NativeTree
 from deskhand.observers.node import quote, walk
+from deskhand.observers.raw import App, Harvest, Raw
 from deskhand.observers.serialize import render
 
 if TYPE_CHECKING:
@@ -234,6 +236,22 @@ async def test_a_list_of_ten_thousand_rows_is_read_in_part_and_in_time(seen: See
     assert 'cell "row 0"' in observation.text
     assert "query to narrow" in observation.text
     assert 'button "OK"' in observation.text
+
+
+def test_an_element_that_is_listed_twice_is_told_once() -> None:
+    shown = frozenset({"visible", "showing", "enabled"})
+
+    def raw(path: str, role: str, *children: str) -> Raw:
+        return Raw(
+            path=path, parent="", index=-1, count=len(children), interfaces=frozenset(), name=path, role=role,
+            description="", states=shown, children=list(children),
+        )  # fmt: skip
+
+    raws = (raw("w", "frame", "a", "b", "a"), raw("a", "panel", "c"), raw("b", "panel", "c"))
+    reading = Harvest(
+        App(":1.1", 1), {each.path: each for each in (*raws, raw("c", "push button"))}, ["w"], True
+    )
+    assert sorted(node.name for node in walk(assemble(reading))) == ["a", "b", "c", "w"]
 
 
 async def test_without_a_bus_there_is_an_error_and_not_the_users_bus() -> None:

@@ -129,6 +129,7 @@ class _Builder:
         self.gtk4 = reading.app.toolkit == "GTK"
         self.title = reading.raws[top].name or (window.title if window else "")
         self.done: dict[str, Node] = {}
+        self.below: dict[str, list[str]] = {}
 
     def build(self) -> Node:
         stack: list[tuple[str, _Place, bool, bool]] = [(self.top, self._place(), True, False)]
@@ -153,11 +154,13 @@ class _Builder:
             visible = visible and (path == self.top or self.reading.on_screen(raw)) and not place.hides(raw)
             stack.append((path, place, visible, True))
             inside = replace(place, view=self._view(raw, place)) if raw.role in _SCROLLED else place
-            for child in raw.children:
-                if child in self.reading.raws and child not in seen:
-                    seen.add(child)
-                    header = self.reading.raws[child].role in _HEADERS
-                    stack.append((child, place if header else inside, visible, False))
+            # LibreOffice lists some children twice, with all that is in them: each element has one place.
+            fresh = (child for child in raw.children if child in self.reading.raws and child not in seen)
+            self.below[path] = list(dict.fromkeys(fresh))
+            seen.update(self.below[path])
+            for child in self.below[path]:
+                header = self.reading.raws[child].role in _HEADERS
+                stack.append((child, place if header else inside, visible, False))
         return label_by_neighbours(self.done[self.top])
 
     # --- where ------------------------------------------------------------------------------------------------
@@ -209,7 +212,7 @@ class _Builder:
     # --- what -------------------------------------------------------------------------------------------------
 
     def _node(self, raw: Raw, place: _Place, visible: bool) -> Node:
-        children = [self.done[child] for child in raw.children if child in self.done]
+        children = [self.done[child] for child in self.below[raw.path]]
         role = self._role(raw)
         if role == "button" and (inner := same_button(children)) is not None:
             return inner
