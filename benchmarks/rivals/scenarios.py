@@ -174,9 +174,7 @@ SCENARIOS = (
         rest=0.1,
     ),
     Scenario(name="caret, click without effect", right=without_effect, background="caret", learn=2.5),
-    Scenario(
-        name="caret, waiting for a change", right=waits_on, background="caret", learn=2.5, then="wait"
-    ),
+    Scenario(name="caret, waiting for a change", right=waits_on, background="caret", learn=2.5, then="wait"),
     Scenario(
         name="caret and distant spinner, box",
         right=beside_motion,
