@@ -124,6 +124,7 @@ def test_a_recording_runs_behind_the_prompt_until_it_is_stopped(
     assert (again.returncode, "no running recording called" in again.stderr) == (1, True)
 
 
+@pytest.mark.long
 def test_several_at_once_are_told_apart_by_name(deskhand_home: Path, tmp_path: Path) -> None:
     registry = Recordings(deskhand_home)
     with registry.running("display::1", tmp_path / "a.mp4") as first:
@@ -137,6 +138,7 @@ def test_several_at_once_are_told_apart_by_name(deskhand_home: Path, tmp_path: P
         registry.stop(None)
 
 
+@pytest.mark.long
 def test_a_running_task_is_recorded_until_it_ends(tmp_path: Path, deskhand_home: Path) -> None:
     turns = [{"calls": [{"name": "wait_for", "input": {"selector": "button[name='never']", "timeout": 50}}]}]
     script, film = tmp_path / "turns.json", tmp_path / "film.mp4"
@@ -155,6 +157,7 @@ def test_a_running_task_is_recorded_until_it_ends(tmp_path: Path, deskhand_home:
     assert [each["file"] for each in listed] == [str(film)]
 
 
+@pytest.mark.long
 def test_a_recorder_that_was_killed_is_listed_as_dead_and_its_file_plays(
     display: str, tmp_path: Path, deskhand_home: Path
 ) -> None:

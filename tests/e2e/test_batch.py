@@ -125,6 +125,7 @@ def test_a_result_that_was_cut_short_by_a_kill_is_done_again(tmp_path: Path) -> 
     assert [result["id"] for result in _results(out)] == ["a", "b"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_batch_that_was_ended_goes_on_and_each_task_has_one_result(
     number: signal.Signals, tmp_path: Path, scripted: Script

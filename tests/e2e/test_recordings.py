@@ -92,6 +92,7 @@ def _plays(found: list[Killed]) -> None:
         assert not each.partial
 
 
+@pytest.mark.long
 def test_a_task_that_is_killed_leaves_a_recording_that_plays(scripted: Script, tmp_path: Path) -> None:
     _plays(_kill_at(scripted([LAUNCH, WAIT]), [0.2, 3.0, 4.3], tmp_path, together=3))
 

@@ -53,6 +53,12 @@ def test_a_tree_is_one_line_an_element_without_wrappers_and_repeats() -> None:
     ]
 
 
+def test_what_can_be_pressed_is_shown_also_inside_a_text() -> None:
+    assert render((n("text", "", n("button", "Save")),)) == '- button "Save"'
+    shown = render((n("window", "Save", n("text", "Save", n("button", "More"))),))
+    assert '- button "More"' in shown
+
+
 def test_a_long_list_is_cut_and_counted_and_keeps_what_is_selected() -> None:
     rows = [n("listitem", f"row {i}", states="selected" if i == 900 else "") for i in range(1000)]
     text = render((n("list", "Rows", *rows),))

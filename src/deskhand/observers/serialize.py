@@ -233,7 +233,7 @@ def _children(nodes: Iterable[Node], name: str) -> list[Node | str]:
         names.add(comparable(name))
     kept: list[Node] = []
     for each in flat:
-        if each.role == "text" and each.source != "text":
+        if each.role == "text" and each.source != "text" and not each.children:
             words = comparable(each.name or each.value or "")
             if (
                 not words
@@ -242,7 +242,7 @@ def _children(nodes: Iterable[Node], name: str) -> list[Node | str]:
             ):
                 continue
         kept.append(each)
-    if name and all(each.role == "text" for each in kept):
+    if name and all(each.role == "text" and not each.children for each in kept):
         words = "".join(comparable(each.name or each.value or "") for each in kept)
         if words.replace(" ", "") == comparable(name).replace(" ", ""):
             return []
@@ -255,10 +255,14 @@ def _unfolded(nodes: Iterable[Node]) -> Iterator[Node]:
         node = stack.pop()
         if is_hidden(node):
             continue
-        if is_wrapper(node):
+        if is_wrapper(node) or (node.role == "text" and _says_only_children(node)):
             stack.extend(reversed(node.children))
         elif node.role not in _SILENT and not (node.role in _SPEAKING and _says_nothing(node)):
             yield node
+
+
+def _says_only_children(node: Node) -> bool:
+    return bool(node.children) and not (node.name or node.value or node.description)
 
 
 def _says_nothing(node: Node) -> bool:
