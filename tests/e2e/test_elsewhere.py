@@ -112,6 +112,7 @@ def test_a_broken_connection_ends_in_a_status_with_the_log_so_far(
     assert left_alive(watch.seen, 5) == []
 
 
+@pytest.mark.long
 def test_the_keys_there_count_unless_its_entry_sends_the_callers(lab: Path, wire: Wire) -> None:
     end = {"calls": [{"name": "finish", "input": {"result": "no", "status": "failure", "reason": "gave_up"}}]}
     wire.play([end])

@@ -13,7 +13,13 @@ from watching import Watch
 from wire import Wire
 
 
-@pytest.mark.parametrize("name", NAMES)
+QUICK = ("calculator", "visa")
+"""One native and one on a page for every run of the suite."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in NAMES]
+)
 def test_what_a_hand_played_ends_in_verified_success(
     name: str, wire: Wire, watch: Watch, tmp_path: Path
 ) -> None:
