@@ -12,7 +12,6 @@ from process_tree import left_alive
 from watching import Watch
 from wire import Wire
 
-
 QUICK = ("calculator", "visa")
 """One native and one on a page for every run of the suite."""
 
